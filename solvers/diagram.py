@@ -21,7 +21,7 @@ from .branches.following import Followed
 from .branches.omissions import warn_of_omissions
 from .branches.rates import Failures, unknown_rates, with_rates
 from .branches.recording import Part, Register, largest_modulus, record
-from .branches.walk import Task, walk
+from .branches.walk import InCoupling, Task, walk
 from .domains import solvers_of
 from .provenance import provenance
 from .significant import confining_degree
@@ -101,7 +101,7 @@ def bifurcation_diagram(
     _tell(watch or unwatched, "uniform" if problem.confinement is None else "no interaction", 1, 1)
     geometry = solvers_of(problem).geometry
     search_too = search or (problem.confinement is not None and has_free_energy(problem))
-    branches = walk(problem, geometry, register, depth, method, search_too)
+    branches = walk(InCoupling(problem, geometry, search_too), register, depth, method)
     followed: list[tuple[Task, Followed]] = []
     for task, branch, waiting in branches:
         followed.append((task, branch))

@@ -40,7 +40,7 @@ from .branches.junctions import from_no_interaction
 from .branches.orbits import same_orbit, symmetry_of
 from .branches.recording import Register, state_of
 from .branches.uniform import uniform_state
-from .branches.walk import walk
+from .branches.walk import InCoupling, walk
 from .domains import solvers_of
 from .labels import told_apart, unnumbered
 from .provenance import provenance
@@ -329,7 +329,7 @@ def _on_branches(
     complete = True
     if problem.confinement is not None and on_failure == "raise":
         _gibbs_state(free, 1 if coupling > 0 else -1)
-    for task, followed, _ in walk(free, solvers_of(free).geometry, register, depth, Arclength()):
+    for task, followed, _ in walk(InCoupling(free, solvers_of(free).geometry), register, depth, Arclength()):
         equation = task.departure.equation
         logger.info("%s: %s", task.label, followed.outcome)
         watch(len(found), None, task.label)

@@ -6,6 +6,7 @@ from .comparison import Means as Means
 from .contraction import QUANTITIES as QUANTITIES
 from .contraction import Contraction as Contraction
 from .contraction import QuantityRate as QuantityRate
+from .diagram import COUPLING as COUPLING
 from .diagram import Branch as Branch
 from .diagram import Diagram as Diagram
 from .diagram import SpecialPoint as SpecialPoint

@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
+# The parameter of diagrams where no other is named.
+COUPLING = "coupling"
 PointType = Literal["branch point", "fold", "transition", "endpoint"]
 # The names of the types, the abbreviation first.
 POINT_NAMES: dict[PointType, tuple[str, ...]] = {
@@ -67,7 +69,7 @@ class SpecialPoint(Record):
     coupling, relative_coupling : float
         Where it is; relative to the smallest positive critical coupling, None if no such coupling exists.
     lower, upper : float
-        An interval of couplings that contains the event.
+        An interval of the parameter of the diagram, by default the coupling, that contains the event.
     unstable_before, unstable_after : int or None
         Unstable directions on the two sides along the branch.
     kernel_dimension : int or None
@@ -82,6 +84,10 @@ class SpecialPoint(Record):
         ``"degree"``, moments by degree; ``"order"``, those of a density on S^2 by degree and order.
     domain
         The space of the density, that of the diagram which the point is in.
+    parameter : str
+        The parameter of the diagram, ``coupling`` by default.
+    parameter_value : float or None
+        Its value, if it is not the coupling.
     """
 
     branch: int
@@ -100,6 +106,13 @@ class SpecialPoint(Record):
     description: str = ""
     layout: Layout = "degree"
     domain: Domain = field(default_factory=Circle)
+    parameter: str = COUPLING
+    parameter_value: Number | None = None
+
+    @property
+    def value(self) -> Number:
+        """The value of the parameter of the diagram."""
+        return self.coupling if self.parameter_value is None else self.parameter_value
 
     @property
     def moments(self) -> Moments:
@@ -179,6 +192,10 @@ class Branch(Observed):
         ``"degree"``, moments by degree; ``"order"``, those of densities on S^2 by degree and order.
     domain
         The space of the densities; a diagram sets it.
+    parameter : str
+        The parameter of the diagram, ``coupling`` by default.
+    parameter_values, tangent_parameter : (P,) float or None
+        Its values and their derivative along the curve, if it is not the coupling.
     """
 
     _along: ClassVar[str] = "coupling"
@@ -203,9 +220,22 @@ class Branch(Observed):
     outcome: Outcome
     layout: Layout = "degree"
     domain: Domain = field(default_factory=Circle)
+    parameter: str = COUPLING
+    parameter_values: Floats | None = None
+    tangent_parameter: Floats | None = None
 
     def __len__(self) -> int:
         return self.coupling.size
+
+    @property
+    def values(self) -> Floats:
+        """(P,) values of the parameter of the diagram, by default the coupling."""
+        return self.coupling if self.parameter_values is None else self.parameter_values
+
+    @property
+    def tangent_values(self) -> Floats:
+        """(P,) derivative of the parameter along the curve."""
+        return self.tangent_coupling if self.tangent_parameter is None else self.tangent_parameter
 
     @property
     def moments(self) -> Moments:
@@ -231,16 +261,16 @@ class Branch(Observed):
 @checked
 @dataclass(frozen=True, eq=False, repr=False)
 class Diagram(SavedRecord):
-    """A bifurcation diagram in the coupling.
+    """A bifurcation diagram in the coupling, or in another parameter.
 
     Attributes
     ----------
     problem
-        The equation, with its coupling free.
+        The equation, with its coupling free; in another parameter with the value that this had.
     interval : (float, float)
-        Range of couplings covered.
+        Range of the parameter covered.
     critical_coupling : float or None
-        Smallest positive coupling at which the uniform state loses stability.
+        Smallest positive coupling at which the uniform state loses stability; None in another parameter.
     branches, special_points
         The curves and the events on them.
     warnings : tuple of str
@@ -248,6 +278,8 @@ class Diagram(SavedRecord):
         count, refused branches, limits that were reached. Empty when there is nothing to say.
     provenance
         Version, options, command and time of the computation.
+    parameter : str
+        The name of the parameter, one of ``problem.parameters``, ``coupling`` by default.
     """
 
     problem: Equation
@@ -257,6 +289,7 @@ class Diagram(SavedRecord):
     special_points: tuple[SpecialPoint, ...]
     warnings: tuple[str, ...] = ()
     provenance: dict[str, Any] = field(default_factory=dict)
+    parameter: str = COUPLING
 
     def __post_init__(self) -> None:
         # So that they can name their moments.
@@ -468,10 +501,17 @@ def _known(value: float) -> float | None:
     return None if np.isnan(value) else float(value)
 
 
+def _problem_at(problem: Equation, branch: Branch, point: int) -> Equation:
+    """Return the problem with the parameters of a point of a branch."""
+    if branch.parameter_values is not None:
+        problem = problem.with_parameter(branch.parameter, float(branch.parameter_values[point]))
+    return problem.at(coupling=branch.coupling[point])
+
+
 def state_at(problem: Equation, branch: Branch, point: int) -> State:
     """Return the density at a point of a branch as a state, its coupling in the precision of the branch."""
     return State(
-        problem=problem.at(coupling=branch.coupling[point]),
+        problem=_problem_at(problem, branch, point),
         cosine=branch.cosine[point],
         sine=branch.sine[point],
         observables=_at(branch.observables, point),

@@ -44,13 +44,13 @@ def warn_of_omissions(problem: Equation, geometry: Geometry, depth: int, registe
             if max(point.modes) > 1
         ]
         _warn_not_followed(several, WITHOUT_AXIS, register)
-    childless, shut = [(label, event.point.coupling) for label, event in register.childless], []
+    childless, shut = [(label, event.point.value) for label, event in register.childless], []
     for label, event in register.beyond_depth:
         births = event.point.equation.densities.births_on_branch(event)
         if not births:
-            childless.append((label, event.point.coupling))
+            childless.append((label, event.point.value))
         elif not all(_arrived_at(birth, register) for birth in births):
-            shut.append((label, event.point.coupling))
+            shut.append((label, event.point.value))
     alone = WITH_FLUX if problem.lacks(Capability.GIBBS_MAP) else MANY_UNSTABLE
     _warn_not_followed(childless, WITHOUT_AXIS if axes_only else alone, register)
     _warn_not_followed(shut, deeper, register)

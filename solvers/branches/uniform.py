@@ -57,7 +57,7 @@ def counts_below(criticals: list[CriticalPoint], couplings: Floats) -> Integers:
 def _uniform_special(problem: Equation, index: int, point: CriticalPoint, register: Register) -> SpecialPoint:
     branch = register.branches[0]
     coupling = point.coupling
-    before = int(branch.unstable[index])
+    before, relative = int(branch.unstable[index]), float(branch.relative_coupling[index])
     grows = coupling > 0
     error = 8 * EPS * np.abs(coupling)
     modes = ", ".join(str(mode) for mode in point.modes)
@@ -66,7 +66,7 @@ def _uniform_special(problem: Equation, index: int, point: CriticalPoint, regist
         point=index,
         type="branch point",
         coupling=coupling,
-        relative_coupling=register.relative(coupling),
+        relative_coupling=None if np.isnan(relative) else relative,
         lower=coupling - error,
         upper=coupling + error,
         unstable_before=before if grows else before + point.kernel_dimension,
