@@ -56,14 +56,17 @@ if TYPE_CHECKING:
     from .records.comparison import Comparison as Comparison
     from .records.contraction import Contraction as Contraction
     from .records.contraction import QuantityRate as QuantityRate
+    from .records.curves import Curve as Curve
+    from .records.curves import CurvePoint as CurvePoint
+    from .records.curves import OrganisingPoint as OrganisingPoint
     from .records.diagram import Branch as Branch
     from .records.diagram import Diagram as Diagram
-    from .records.diagram import PointType as PointType
     from .records.diagram import SpecialPoint as SpecialPoint
     from .records.ensemble import Ensemble as Ensemble
     from .records.ensemble import Estimate as Estimate
     from .records.flow_map import FlowMap as FlowMap
     from .records.outcome import Outcome as Outcome
+    from .records.point_types import PointType as PointType
     from .records.relaxation import RateFit as RateFit
     from .records.relaxation import Relaxation as Relaxation
     from .records.state import Spectrum as Spectrum
@@ -96,9 +99,12 @@ _HOMES = {
     "Comparison": "records.comparison",
     "Contraction": "records.contraction",
     "QuantityRate": "records.contraction",
+    "Curve": "records.curves",
+    "CurvePoint": "records.curves",
+    "OrganisingPoint": "records.curves",
     "Branch": "records.diagram",
     "Diagram": "records.diagram",
-    "PointType": "records.diagram",
+    "PointType": "records.point_types",
     "SpecialPoint": "records.diagram",
     "Circle": "domains",
     "Domain": "domains",
@@ -190,6 +196,8 @@ __all__ = [
     "Contraction",
     "CosineSeries",
     "CriticalPoint",
+    "Curve",
+    "CurvePoint",
     "Custom",
     "CustomVelocity",
     "DepthScaled",
@@ -215,6 +223,7 @@ __all__ = [
     "NotResolved",
     "Number",
     "Onsager",
+    "OrganisingPoint",
     "Outcome",
     "Perceptron",
     "PhaseLag",

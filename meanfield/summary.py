@@ -5,8 +5,9 @@ from collections.abc import Iterator
 import numpy as np
 
 from .equations import has_free_energy
-from .records.diagram import Branch, Diagram, SpecialPoint, segments
+from .records.diagram import Branch, Diagram, SpecialPoint
 from .records.outcome import Outcome
+from .records.segments import segments
 from .records.state import State
 from .wording import LONGEST_LIST, describe, number_in_words, wrapped
 

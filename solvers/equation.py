@@ -111,14 +111,15 @@ class StationaryEquation:
         The degree up to which it has them in any case.
     symmetric : bool
         Whether J is symmetric, and the number of its negative eigenvalues that of unstable directions.
-    parameter : str
-        The name of what q measures.
+    parameter, words : str
+        The name of what q measures, and how it is called in sentences.
     ends : (float, float) or None
         The q between which the equation is known, and at which branches end; None where any q > 0 will do.
     """
 
     symmetric = True
     parameter = "coupling"
+    words = "the coupling"
     ends: tuple[float, float] | None = None
 
     def __init__(
@@ -183,7 +184,8 @@ class StationaryEquation:
 
     def rounding(self, value: Number) -> Number:
         """Return the rounding error of a value of the parameter."""
-        return 4 * EPS * np.abs(value)
+        rounding: Number = 4 * EPS * np.abs(value)
+        return rounding
 
     def threshold(self, place: int, near: float) -> tuple[Number, float]:
         """Return the value of the parameter, and q, at which an unknown is critical at the uniform state.
@@ -202,7 +204,11 @@ class StationaryEquation:
         """Return the derivative of the free energy gap along stationary states with respect to q."""
         return -self.gain * float(ddot(b, self.signs * b))
 
-    def work(self, q: float) -> float:
+    def force(self, residual: Floats, q: float) -> Floats:
+        """Return the gradient of the free energy in b, over :meth:`strength`, where there is a residual."""
+        return residual
+
+    def strength(self, q: float) -> float:
         """Return the factor by which the residual is the gradient of the free energy in b."""
         return self.doubled * q
 

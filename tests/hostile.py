@@ -28,6 +28,7 @@ import meanfield
 import solvers
 import verification
 from meanfield import MeanfieldError, plotting, transport
+from tests.meanfield.sample import line_of_transitions
 
 # Seconds of processor time that a single call may take; the admissible calls take a fraction of one.
 LIMIT = 10.0
@@ -165,6 +166,7 @@ def materials() -> dict[str, Any]:
     on_sphere = meanfield.McKeanVlasov(sphere, meanfield.Kuramoto(), coupling=5.0)
     states = solvers.stationary_states(problem, rates=False)
     diagram = solvers.bifurcation_diagram(problem, (1.5, 2.5), rates=False, depth=1)
+    curve = line_of_transitions()
     trajectory = solvers.evolve(problem, solvers.VonMises(0.0, 1.0), 0.1, times=2, tolerance=1e-4)
     ensemble = solvers.simulate(problem, 10, 0.1, 1, times=2, replicas=2, keep_positions=True)
     comparison = verification.compare(
@@ -189,6 +191,9 @@ def materials() -> dict[str, Any]:
         "diagram": diagram,
         "branch": diagram.branches[-1],
         "special_point": diagram.special_points[0],
+        "curve": curve,
+        "curve_point": curve.point(0),
+        "organising_point": curve.special_points[0],
         "trajectory": trajectory,
         "sphere_trajectory": sphere_trajectory,
         "ensemble": ensemble,
@@ -310,7 +315,7 @@ def parameters_of_own() -> dict[str, dict[str, Any]]:
     return {
         f"{owner}.{method}": {"name": name}
         for owner, name in names.items()
-        for method in ("with_parameter", "multiplier_derivatives")
+        for method in ("with_parameter", "multiplier_derivatives", "sine_multiplier_derivatives")
     }
 
 
@@ -364,6 +369,8 @@ def own_arguments() -> dict[str, dict[str, Any]]:
         "special_point.moment": {"name": "m1"},
         "problem.with_parameter": {"name": "noise"},
         "equation.with_parameter": {"name": "noise"},
+        "problem.place_of": {"name": "noise"},
+        "equation.place_of": {"name": "noise"},
         "equation.from_dict": {"description": have["equation"].to_dict()},
         **parameters_of_own(),
     }
@@ -415,7 +422,7 @@ def instances() -> dict[str, Any]:
         "random": solvers.RandomPerturbation(0.1, 1),
         "samples": solvers.Samples([0.1, 0.2, 0.4]),
     }
-    records = ["problem", "equation", "state", "sphere_state", "spectrum", "diagram", "branch", "special_point", "trajectory", "sphere_trajectory", "flow_map", "ensemble", "comparison", "relaxation", "contraction", "circle", "sphere", "density", "sample", "law"]  # fmt: skip
+    records = ["problem", "equation", "state", "sphere_state", "spectrum", "diagram", "branch", "special_point", "curve", "curve_point", "organising_point", "trajectory", "sphere_trajectory", "flow_map", "ensemble", "comparison", "relaxation", "contraction", "circle", "sphere", "density", "sample", "law"]  # fmt: skip
     moments = {f"moments of {name}": materials()[name].moments for name in ("state", "sphere_state", "trajectory")}
     return {name: materials()[name] for name in records} | named | moments
 

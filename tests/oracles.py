@@ -662,3 +662,26 @@ def particle_remainders(slope: Callable[[Any], Any], angles: Any, times: Any) ->
         mean = np.exp(1j * angles).sum() / count
         found.append(float(np.mean(2 * np.sin(0.5 * (angles - np.angle(mean))) ** 2)))
     return np.array(found)
+
+
+def extrapolated_slope(function: Callable[[Any], Any], place: Any, step: Any, levels: int = 8) -> tuple[Any, Any]:
+    """Return the derivative of an array of numbers by Neville's extrapolation of central differences, and its error.
+
+    In longdouble; the error is the largest change by the last extrapolation, the least over the table, and that of
+    rounding.
+    """
+    place, step = np.longdouble(place), np.longdouble(step)
+    column: list[Any] = []
+    best, least = None, np.inf
+    for _ in range(levels):
+        upper, lower = (np.asarray(function(float(place + side)), dtype=np.longdouble) for side in (step, -step))
+        width = np.longdouble(float(place + step)) - np.longdouble(float(place - step))
+        rounding = 16 * np.finfo(float).eps * max(np.abs(upper).max(), np.abs(lower).max()) / width
+        row = [(upper - lower) / width]
+        for order, coarse in enumerate(column, start=1):
+            row.append(row[-1] + (row[-1] - coarse) / (4**order - 1))
+            error = float(np.abs(row[-1] - row[-2]).max() + rounding)
+            if error < least:
+                best, least = row[-1], error
+        column, step = row, step / 2
+    return best, least

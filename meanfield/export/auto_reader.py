@@ -19,9 +19,10 @@ from ..equations import Equation, equation_from, has_free_energy
 from ..errors import InvalidInput, MeanfieldError
 from ..harmonics import modes_of
 from ..potentials import Number
-from ..records.diagram import Branch, Diagram, PointType, SpecialPoint
+from ..records.diagram import Branch, Diagram, SpecialPoint
 from ..records.observables import FREE_ENERGY_GAP
 from ..records.outcome import Outcome
+from ..records.point_types import PointType
 from ..theory import critical_coupling
 from . import plausible, records
 from .auto import COLUMN_WIDTH, LARGEST_POINT, auto_paths

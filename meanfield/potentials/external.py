@@ -21,7 +21,7 @@ from .parametric import exchanged, numbered
 from .pieces import pieces_from
 from .protocol import Potential
 from .sampling import UserFunction, formula_values, name_of
-from .series import as_number, checked_coefficients
+from .series import as_number, checked_coefficients, padded
 from .uneven import FourierSeries, Parts, shape_of
 
 _EXAMPLE = 'expression="cos(t) + 0.3*sin(2*t)"'
@@ -171,21 +171,29 @@ class External(Potential):
         return dataclasses.replace(self, cosine=tuple(changed["cosine"]), sine=tuple(changed["sine"]))
 
     def multiplier_derivatives(self, name: str, domain: Domain, degree: int) -> Array:
-        """Return the derivatives of the multipliers of cosines in a coefficient, refusing those of sines.
+        """Return the derivatives of the multipliers of cosines in a coefficient, 0 in that of a sine.
 
         Raises
         ------
         InvalidInput
-            If there is no such coefficient, or it is that of a sine, on which no multiplier depends.
+            If there is no such coefficient.
         """
         self._require_parameter(name)
-        if name.startswith("sine"):
-            raise InvalidInput(
-                f"multipliers are those of cosines, and {name} is the coefficient of a sine, on which "
-                "sine_multipliers depend"
-            )
         alone = np.array([0.0, *(float(other == name) for other in numbered("cosine", self.cosine))])
         return Cosines(alone).multipliers(domain, int(degree))
+
+    def sine_multiplier_derivatives(self, name: str, domain: Domain, degree: int) -> Array:
+        """Return the derivatives of the coefficients of sines in a coefficient, 0 in that of a cosine.
+
+        Raises
+        ------
+        InvalidInput
+            If there is no such coefficient.
+        """
+        self._require_parameter(name)
+        return padded(
+            np.array([0.0, *(float(other == name) for other in numbered("sine", self.sine))]), int(degree)
+        )
 
     def parameters(self) -> dict[str, Any]:
         """Return the constructor arguments; a callable is represented by its coefficients or parts."""

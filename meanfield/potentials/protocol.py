@@ -200,6 +200,16 @@ class Potential(Protocol):
         self._require_parameter(name)
         return differenced(self, name, domain, degree)
 
+    def sine_multiplier_derivatives(self, name: str, domain: Domain, degree: int) -> Array:
+        """Return the derivatives of the coefficients of sin kt, k = 0..degree, in a continuous parameter.
+
+        Zero where a class has no sines, else extrapolated differences as ``multiplier_derivatives`` has them.
+        """
+        self._require_parameter(name)
+        if type(self).sine_multipliers is Potential.sine_multipliers:
+            return np.zeros(degree + 1)
+        return differenced(self, name, domain, degree, sines=True)
+
     def _require_parameter(self, name: str) -> None:
         require_named(name, self.parameter_names(), f"the potential {self.name!r}")
 
@@ -396,6 +406,14 @@ class Combination(Potential):
         if not own:
             return potential.multipliers(domain, degree)
         return narrowed(np.longdouble(factor) * potential.multiplier_derivatives(own, domain, degree))
+
+    def sine_multiplier_derivatives(self, name: str, domain: Domain, degree: int) -> Array:
+        """Return the coefficients of the term in its factor, or the derivatives of the term times its factor."""
+        place, own = self._parameter(name)
+        factor, potential = self.terms[place]
+        if not own:
+            return potential.sine_multipliers(domain, degree)
+        return narrowed(np.longdouble(factor) * potential.sine_multiplier_derivatives(own, domain, degree))
 
     def _parameter(self, name: str) -> tuple[int, str]:
         """Return the place of the term that has a parameter and its name in that term, empty for the factor."""

@@ -6,6 +6,9 @@ from .comparison import Means as Means
 from .contraction import QUANTITIES as QUANTITIES
 from .contraction import Contraction as Contraction
 from .contraction import QuantityRate as QuantityRate
+from .curves import Curve as Curve
+from .curves import CurvePoint as CurvePoint
+from .curves import OrganisingPoint as OrganisingPoint
 from .diagram import COUPLING as COUPLING
 from .diagram import Branch as Branch
 from .diagram import Diagram as Diagram

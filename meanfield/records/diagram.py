@@ -1,11 +1,10 @@
 """Records of continuation: special points, branches and the whole diagram, plain arrays only."""
 
 import dataclasses
-import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +18,7 @@ from ..harmonics import Layout, Moments, modes_of, moment_columns, moments_of
 from ..potentials import Number
 from .observables import FREE_ENERGY_GAP, Observed, former_arguments
 from .outcome import Outcome
+from .point_types import PointType, point_type
 from .state import State
 
 if TYPE_CHECKING:
@@ -29,14 +29,6 @@ Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 # The parameter of diagrams where no other is named.
 COUPLING = "coupling"
-PointType = Literal["branch point", "fold", "transition", "endpoint"]
-# The names of the types, the abbreviation first.
-POINT_NAMES: dict[PointType, tuple[str, ...]] = {
-    "branch point": ("bp", "branching point", "bifurcation", "bifurcation point"),
-    "fold": ("lp", "limit point", "turning point", "saddle node", "sn", "fold point", "fold bifurcation"),
-    "transition": ("tr", "equal free energy", "point of equal free energy", "transition point", "phase transition"),
-    "endpoint": ("ep", "end point", "end"),
-}
 
 # The columns of tables of points, between which those of the observables stand.
 PLACE_COLUMNS = ("branch", "point", "coupling", "relative_coupling", "m1", "m2", "m3", "m4")
@@ -84,6 +76,8 @@ class SpecialPoint(Record):
         ``"degree"``, moments by degree; ``"order"``, those of a density on S^2 by degree and order.
     domain
         The space of the density, that of the diagram which the point is in.
+    problem : Equation or None
+        That of the diagram which the point is in; None if it is in none.
     parameter : str
         The parameter of the diagram, ``coupling`` by default.
     parameter_value : float or None
@@ -106,6 +100,7 @@ class SpecialPoint(Record):
     description: str = ""
     layout: Layout = "degree"
     domain: Domain = field(default_factory=Circle)
+    problem: Equation | None = None
     parameter: str = COUPLING
     parameter_value: Number | None = None
 
@@ -292,10 +287,15 @@ class Diagram(SavedRecord):
     parameter: str = COUPLING
 
     def __post_init__(self) -> None:
-        # So that they can name their moments.
-        for name in ("branches", "special_points"):
-            known = tuple(dataclasses.replace(part, domain=self.problem.domain) for part in getattr(self, name))
-            object.__setattr__(self, name, known)
+        # So that they can name their moments, and points start curves of their own.
+        domain = self.problem.domain
+        branches = tuple(dataclasses.replace(branch, domain=domain) for branch in self.branches)
+        points = tuple(
+            dataclasses.replace(point, domain=domain, problem=_problem_along(self.problem, point))
+            for point in self.special_points
+        )
+        object.__setattr__(self, "branches", branches)
+        object.__setattr__(self, "special_points", points)
         super().__post_init__()
 
     @property
@@ -314,7 +314,7 @@ class Diagram(SavedRecord):
         labels = [branch.label for branch in self.branches]
         if isinstance(label, str) and label in labels:
             return self.branches[labels.index(label)]
-        if _is_index(label, len(labels)):
+        if is_index(label, len(labels)):
             return self.branches[int(label)]
         near = did_you_mean(label, labels) if isinstance(label, str) else ""
         raise InvalidInput(
@@ -356,7 +356,7 @@ class Diagram(SavedRecord):
             If there is no such branch or point.
         """
         curve = self.branch(branch)
-        if not _is_index(point, len(curve)):
+        if not is_index(point, len(curve)):
             raise InvalidInput(
                 f"the branch {curve.label!r} has {len(curve)} points and none of number {shown(point)}; "
                 f"give one from 0 to {len(curve) - 1}, or from the end with -1"
@@ -449,45 +449,8 @@ class Diagram(SavedRecord):
         return self._saved(path, "auto", force)
 
 
-def segments(branch: Branch, kinds: Integers) -> Iterator[tuple[int, int, int]]:
-    """Yield (first point, last point, kind) of the pieces of a branch that are of one kind.
-
-    Consecutive pieces share a point: the special point at which the kind changes, if one of the two points
-    about the change is labelled.
-    """
-    if len(branch) < 2:
-        return
-    between = [_kind_between(branch, kinds, point) for point in range(len(branch) - 1)]
-    start = 0
-    for point in range(1, len(between) + 1):
-        if point == len(between) or between[point] != between[start]:
-            yield start, point, between[start]
-            start = point
-
-
-def _kind_between(branch: Branch, kinds: Integers, point: int) -> int:
-    left, right = int(kinds[point]), int(kinds[point + 1])
-    return right if left != right and branch.point_labels[point] and not branch.point_labels[point + 1] else left
-
-
-def point_type(name: str) -> PointType:
-    """Return the type of special points for a name used in records, files, the summary or the literature.
-
-    Raises
-    ------
-    InvalidInput
-        If it means none.
-    """
-    types = {other: kind for kind, others in POINT_NAMES.items() for other in (kind, *others)}
-    words = " ".join(re.split(r"[\s_-]+", name.strip().lower())) if isinstance(name, str) else ""
-    for singular in (words, words.removesuffix("s"), re.sub("ies$", "y", words)):
-        if singular in types:
-            return types[singular]
-    known = ", ".join(f"{kind!r} ({others[0].upper()})" for kind, others in POINT_NAMES.items())
-    raise InvalidInput(f"no special point is called {name!r}; {did_you_mean(words, types)}there are {known}")
-
-
-def _is_index(value: Any, size: int) -> bool:
+def is_index(value: Any, size: int) -> bool:
+    """Return whether a value is a place in a sequence of a size, also one from its end."""
     whole = isinstance(value, (int, np.integer)) and not isinstance(value, bool)
     return whole and -size <= value < size
 
@@ -499,6 +462,13 @@ def _at(observables: Mapping[str, Floats], point: int) -> dict[str, float]:
 
 def _known(value: float) -> float | None:
     return None if np.isnan(value) else float(value)
+
+
+def _problem_along(problem: Equation, point: SpecialPoint) -> Equation:
+    """Return the problem of a special point, its coupling free, with the value of the parameter there."""
+    if point.parameter_value is None:
+        return problem
+    return problem.with_parameter(point.parameter, float(point.parameter_value)).at(coupling=None)
 
 
 def _problem_at(problem: Equation, branch: Branch, point: int) -> Equation:

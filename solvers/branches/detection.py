@@ -166,7 +166,7 @@ def _folds(curve: _Curve) -> list[Event]:
     found = curve.zero(lambda point: point.solution.tangent_q, turning_point, ROUNDING)
     if found is None:
         return []
-    event = Event("fold", found[0], found[1], kernel_dimension=1, description=f"fold in the {found[0].equation.parameter}")
+    event = Event("fold", found[0], found[1], kernel_dimension=1, description=f"fold in {found[0].equation.words}")
     return [event]
 
 

@@ -214,10 +214,12 @@ def _work(point: Point, symmetric: Point) -> tuple[float, float] | None:
     distance = length(way, 0.0)
     if distance > NEAR or greatest(equation.evaluate(image, point.q).residual) > IMAGE:
         return None
-    # The gradient of the free energy in b, away from stationary states extended by the field of b, is 2 q g.
+    # The gradient of the free energy in b, away from stationary states extended by the field of b, is 2 q g along
+    # the coupling.
     nodes, weights = np.polynomial.legendre.leggauss(WORK_NODES)
-    forces = [ddot(way, equation.evaluate(point.b + 0.5 * (1.0 + t) * way, point.q).residual) for t in nodes]
-    strength = equation.work(point.q)
+    between = (equation.evaluate(point.b + 0.5 * (1.0 + t) * way, point.q).residual for t in nodes)
+    forces = [ddot(way, equation.force(residual, point.q)) for residual in between]
+    strength = equation.strength(point.q)
     error = 4 * EPS * strength * distance if distance > TOUCHING else np.inf
     return 0.5 * strength * float(weights @ forces), error
 

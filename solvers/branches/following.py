@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from meanfield import Outcome
+from meanfield.equations import Capability
 
 from ..bases import Floats
 from ..equation import StationaryEquation
@@ -336,7 +337,7 @@ def _say_unexplained(followed: Followed, last: Point, point: Point, passage: _Pa
         f"the unstable count changes by {passage.missing:+d} between {last.place} and "
         f"{float(point.value):.12g} without a located event"
     )
-    if not point.equation.symmetric and abs(passage.missing) > 1:
+    if point.equation.problem.lacks(Capability.GIBBS_MAP) and abs(passage.missing) > 1:
         text += "; pairs of complex growth rates may cross the imaginary axis there (Hopf)"
     if passage.neutral:
         text = (

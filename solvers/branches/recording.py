@@ -49,6 +49,7 @@ class Register:
     reach: tuple[Number, Number] | None = None
     distant_births: set[int] = field(default_factory=set)
     searched: list[str] = field(default_factory=list)
+    parameter: str = COUPLING
 
     def relatives(self, values: Floats) -> Floats:
         """Return the couplings at values of the parameter relative to the critical one, nan if none exists."""
@@ -245,15 +246,24 @@ def _record_events(knots: list[Knot], branch: Branch, register: Register) -> Non
         if event is None:
             if index != len(knots) - 1:
                 continue
-            event = Event("endpoint", knot.point, 0.0, description=str(branch.outcome))
+            event = Event("endpoint", knot.point, 0.0, description=_ending(knot, branch))
             event.before = event.after = knot.unstable
         event.recorded = len(register.special_points)
         register.special_points.append(_special(event, index, branch, register))
 
 
+def _ending(knot: Knot, branch: Branch) -> str:
+    """Return why a branch ends, in words."""
+    equation = knot.point.equation
+    if equation.ends is not None and branch.outcome is Outcome.LEFT_INTERVAL:
+        return f"end of the {equation.parameter} interval"
+    return str(branch.outcome)
+
+
 def _special(event: Event, index: int, branch: Branch, register: Register) -> SpecialPoint:
     value, equation = branch.values[index], event.point.equation
-    spread = abs(event.error * equation.unit) + equation.rounding(value)
+    spread: Any = equation.rounding(value)
+    spread += abs(event.error * equation.unit)
     relative = float(branch.relative_coupling[index])
     return SpecialPoint(
         branch=len(register.branches) - 1,
@@ -276,7 +286,7 @@ def _special(event: Event, index: int, branch: Branch, register: Register) -> Sp
     )
 
 
-def along(parameter: str, coupling: Number, values: Floats, slopes: Floats) -> dict[str, Any]:
+def along(parameter: str, coupling: Number | None, values: Floats, slopes: Floats) -> dict[str, Any]:
     """Return the fields of a branch that say where its points are, from the values of the parameter along it.
 
     Parameters

@@ -22,6 +22,7 @@ from .continuation import Point
 from .detection import Event, interval_end
 from .following import Followed, follow
 from .junctions import Departure, from_no_interaction
+from .omissions import warn_of_omissions
 from .orbits import same_orbit, symmetry_of
 from .recording import Part, Register, largest_modulus, nearest_part, parts_of
 from .resonance import joined, merged
@@ -73,6 +74,9 @@ class Course(Protocol):
     def unreached(self, register: Register, ends: list[tuple[Task, Point]]) -> Iterator[Task]:
         """Yield tasks for the states at the ends of the interval that no followed branch reaches."""
 
+    def omissions(self, depth: int, register: Register) -> None:
+        """Add warnings of the branches that were not followed to the register."""
+
 
 @dataclass(frozen=True, eq=False)
 class InCoupling(Course):
@@ -95,10 +99,12 @@ class InCoupling(Course):
         """Yield tasks for what a search finds, where there is one."""
         return _unreached_states(self.problem, self.geometry, register, ends) if self.search else iter(())
 
+    def omissions(self, depth: int, register: Register) -> None:
+        """Add warnings of the branches that were not followed."""
+        warn_of_omissions(self.problem, self.geometry, depth, register)
 
-def walk(
-    course: Course, register: Register, depth: int, method: Arclength
-) -> Iterator[tuple[Task, Followed, int]]:
+
+def walk(course: Course, register: Register, depth: int, method: Arclength) -> Iterator[tuple[Task, Followed, int]]:
     """Yield every branch followed, with its task and the number of branches waiting; parents come first."""
     tasks = course.start(register, depth)
     known = register.arrivals
@@ -218,8 +224,7 @@ def _follow(task: Task, register: Register, method: Arclength) -> Followed | Non
         )
     if followed is None and task.departure.order == 0:
         register.warnings.append(
-            f"{task.label}: the state at {place} from which it is to be followed was not found or "
-            "is not resolved"
+            f"{task.label}: the state at {place} from which it is to be followed was not found or is not resolved"
         )
     return followed if followed is not None and followed.knots else None
 
@@ -290,13 +295,10 @@ def _crossings(followed: Followed, register: Register) -> Crossings:
 
     Where it ends there as its equation does, those are its first and its last state, if they are at an end.
     """
-    ends = followed.knots[-1].point.equation.ends
-    if ends is not None:
-        return [
-            (index, followed.knots[index].point)
-            for index in sorted({0, len(followed.knots) - 1})
-            if followed.knots[index].point.q in ends
-        ]
+    knots, within = followed.knots, followed.knots[-1].point.equation.ends
+    if within is not None:
+        outermost = sorted({0, len(knots) - 1})
+        return [(index, knots[index].point) for index in outermost if knots[index].point.q in within]
     edge = _edge(followed, register)
     ends = (interval_end(one.point, other.point, edge) for one, other in pairwise(followed.knots))
     return [(index, end.point) for index, end in enumerate(ends) if end is not None]

@@ -11,7 +11,6 @@ linearly: Newton's method may look there, but no state is taken from there.
 """
 
 import functools
-import math
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -108,12 +107,8 @@ class Path:
     @property
     def moves_forces(self) -> bool:
         """Whether the field of the confinement depends on the parameter."""
-        role, _ = self._place
+        role, _ = self.problem.place_of(self.name)
         return self.problem.confinement is not None and role in ("noise", "confinement")
-
-    @property
-    def _place(self) -> tuple[str, str]:
-        return self.problem._places[self.name]
 
     def coefficients(self, q: float, degree: int) -> Coefficients:
         """Return the coefficients of the field at q up to a degree."""
@@ -125,17 +120,19 @@ class Path:
             return found
         attractions, slopes, forces, force_slopes = found
         beyond = q - inside
-        return Coefficients(
-            attractions + beyond * slopes, slopes, forces + beyond * force_slopes, force_slopes
-        )
+        return Coefficients(attractions + beyond * slopes, slopes, forces + beyond * force_slopes, force_slopes)
 
     def _coefficients(self, degree: int, q: float) -> Coefficients:
         problem = self.problem_at(q)
         interaction = Interaction(problem)
-        slopes = slopes_at(problem, self.name, degree)
-        forces = interaction.phased_forces(degree) if self.moves_forces else np.zeros(degree + 1)
-        force_slopes = force_slopes_at(problem, self.name, degree) if self.moves_forces else forces
-        return Coefficients(interaction.attractions(degree), self.unit * slopes, forces, self.unit * force_slopes)
+        slopes = self.unit * interaction.attraction_derivatives(self.name, degree)
+        forces = force_slopes = np.zeros(degree + 1)
+        if self.moves_forces:
+            forces = interaction.phased_forces(degree)
+            force_slopes = self.unit * interaction.force_derivatives(self.name, degree)
+            if self.problem.confinement is not None and not self.problem.confinement.even:
+                force_slopes = force_slopes - 1j * self.unit * interaction.sine_force_derivatives(self.name, degree)
+        return Coefficients(interaction.attractions(degree), slopes, forces, force_slopes)
 
     def significant(self, degrees: Integers) -> SignificantDegrees:
         """Return which of some ascending degrees are significant at one of the values of the parameter."""
@@ -143,14 +140,15 @@ class Path:
 
     def starting(self, admissible: Any, symmetry: int, least: int = 0) -> SignificantDegrees:
         """Return the degrees significant somewhere to begin with, see :func:`.significant.starting_degrees`."""
-        return _united([starting_degrees(problem, admissible, symmetry, least) for problem in self.samples])
+        first = _united([starting_degrees(problem, admissible, symmetry, least) for problem in self.samples])
+        return first if first.complete or not first.degrees.size else self.significant(admissible(first.reach))
 
     def scales(self, degrees: Integers) -> Floats:
         """Return the weights of moments in the unknowns: roots of their largest attractions, the largest one."""
         last = int(degrees.max(initial=1))
         rows = [np.abs(self.coefficients(q, last).attractions) for q in np.linspace(*ENDS, SAMPLES).tolist()]
         largest = np.max(rows, axis=0)[degrees]
-        return np.sqrt(np.maximum(largest / (largest.max() or 1.0), EPS))
+        return np.asarray(np.sqrt(np.maximum(largest / (largest.max() or 1.0), EPS)))
 
 
 def _united(found: list[SignificantDegrees]) -> SignificantDegrees:
@@ -158,27 +156,3 @@ def _united(found: list[SignificantDegrees]) -> SignificantDegrees:
     degrees = functools.reduce(np.union1d, [each.degrees for each in found])
     reach = min((each.reach for each in found if not each.complete), default=max(each.reach for each in found))
     return SignificantDegrees(degrees, all(each.complete for each in found), reach)
-
-
-def slopes_at(problem: Equation, name: str, degree: int) -> Floats:
-    """Return the derivatives of the attractions in a parameter, l = 1..degree behind a leading 0."""
-    role, own = problem._places[name]
-    if role == "confinement":
-        return np.zeros(degree + 1)
-    if role == "noise":
-        return np.asarray(-Interaction(problem).extended_attractions(degree) / problem.positive_noise, dtype=float)
-    factor = np.longdouble(problem.fixed_coupling) / np.longdouble(problem.positive_noise)
-    slopes = -factor * problem.potential.multiplier_derivatives(own, problem.domain, degree)
-    slopes[0] = 0.0
-    return np.asarray(slopes, dtype=float)
-
-
-def force_slopes_at(problem: Equation, name: str, degree: int) -> Any:
-    """Return the derivatives of the forces of the confinement in a parameter, with those of sines phased."""
-    role, own = problem._places[name]
-    if role == "noise":
-        return -Interaction(problem).phased_forces(degree) / problem.positive_noise
-    assert problem.confinement is not None
-    slopes = -problem.confinement.multiplier_derivatives(own, problem.domain, degree) / problem.positive_noise
-    slopes[0] = 0.0
-    return np.asarray(slopes, dtype=float)

@@ -11,7 +11,18 @@ import numpy as np
 from scipy.optimize import brentq
 from scipy.special import ive
 
-from meanfield import Branch, Circle, CosineSeries, Diagram, McKeanVlasov, Outcome, SpecialPoint
+from meanfield import (
+    Branch,
+    Circle,
+    CosineSeries,
+    Curve,
+    Diagram,
+    McKeanVlasov,
+    OrganisingPoint,
+    Outcome,
+    SpecialPoint,
+    Transformer,
+)
 
 Q = 0.8
 MODES = 24
@@ -240,3 +251,49 @@ def _minimum(function, low: float, high: float) -> float:
     from scipy.optimize import minimize_scalar
 
     return float(minimize_scalar(function, bounds=(low, high), method="bounded", options={"xatol": 1e-10}).x)
+
+
+def line_of_transitions():
+    """A curve in beta and the coupling with states of numbers that resemble those of a first-order line."""
+    beta = np.linspace(2.5, 4.0, 5)
+    coupling = 1.2 - 0.2 * beta
+    point = OrganisingPoint(
+        type="tricritical",
+        parameters=("beta", "coupling"),
+        values=np.array([beta[0], coupling[0]]),
+        coupling=coupling[0],
+        relative_coupling=1.0,
+        lower=beta[0] - 1e-14,
+        upper=beta[0] + 1e-14,
+        status="converged",
+        curves=("transition uniform | 1-cluster", "threshold of mode 1"),
+        cosine=np.array([1.0, 0.0, 0.0]),
+        sine=np.zeros(3),
+        description="the 1-cluster turns from continuous to discontinuous",
+    )
+    cosine = np.column_stack([np.ones(5), np.linspace(0.0, 0.8, 5), np.linspace(0.0, 0.4, 5)])
+    return Curve(
+        problem=McKeanVlasov(Circle(), Transformer(beta=3.0), coupling=0.6),
+        label="transition uniform | 1-cluster",
+        type="transition",
+        parameters=("beta", "coupling"),
+        interval=(2.5, 4.0),
+        values=np.column_stack([beta, coupling]),
+        coupling=coupling,
+        relative_coupling=np.linspace(1.0, 0.95, 5),
+        cosine=cosine,
+        sine=np.zeros((5, 3)),
+        observables={"free_energy_gap": np.zeros(5)},
+        residual=np.full(5, 2e-16),
+        unstable=np.zeros(5, dtype=int),
+        modes=np.full(5, 2),
+        arclength=np.linspace(0.0, 1.0, 5),
+        tangent=np.tile([0.98, -0.2], (5, 1)),
+        point_labels=("tricritical", "", "", "", "EP"),
+        outcome=Outcome.LEFT_INTERVAL,
+        other_cosine=np.tile([1.0, 0.0, 0.0], (5, 1)),
+        other_sine=np.zeros((5, 3)),
+        other_symmetry=0,
+        special_points=(point,),
+        warnings=("this curve is made up",),
+    )

@@ -270,8 +270,9 @@ def test_neurons_that_cancel_are_none(activation, turn):
     assert cancelling.scale(Circle()) <= 64 * EPS
 
 
-def test_coefficients_of_sines_have_no_multipliers_of_cosines():
+def test_derivatives_in_coefficients_of_sines():
     series = External.from_coefficients((0.3, 0.1), (0.2,))
     assert series.multiplier_derivatives("cosine1", Circle(), 2).tolist() == [0.0, 1.0, 0.0]
-    with pytest.raises(InvalidInput, match="sine_multipliers"):
-        series.multiplier_derivatives("sine1", Circle(), 2)
+    assert series.sine_multiplier_derivatives("cosine1", Circle(), 2).tolist() == [0.0, 0.0, 0.0]
+    assert series.multiplier_derivatives("sine1", Circle(), 2).tolist() == [0.0, 0.0, 0.0]
+    assert series.sine_multiplier_derivatives("sine1", Circle(), 2).tolist() == [0.0, 1.0, 0.0]
