@@ -1,5 +1,6 @@
 """The records of results: plain arrays with names, to be saved, exported, plotted and summarised."""
 
+from .columns import COUPLING as COUPLING
 from .comparison import Comparison as Comparison
 from .comparison import Fit as Fit
 from .comparison import Means as Means
@@ -9,7 +10,6 @@ from .contraction import QuantityRate as QuantityRate
 from .curves import Curve as Curve
 from .curves import CurvePoint as CurvePoint
 from .curves import OrganisingPoint as OrganisingPoint
-from .diagram import COUPLING as COUPLING
 from .diagram import Branch as Branch
 from .diagram import Diagram as Diagram
 from .diagram import SpecialPoint as SpecialPoint

@@ -16,6 +16,16 @@ from ..equations import Equation
 from ..errors import InvalidInput, did_you_mean
 from ..harmonics import Layout, Moments, modes_of, moment_columns, moments_of
 from ..potentials import Number
+from .columns import (
+    COUPLING,
+    PLACE_COLUMNS,
+    POINT_AXIS_COLUMNS,
+    RESULT_COLUMNS,
+    SPECIAL_AXIS_COLUMNS,
+    SPECIAL_COLUMNS,
+    parameter_column,
+    with_parameter,
+)
 from .observables import FREE_ENERGY_GAP, Observed, former_arguments
 from .outcome import Outcome
 from .point_types import PointType, point_type
@@ -27,19 +37,6 @@ if TYPE_CHECKING:
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
-# The parameter of diagrams where no other is named.
-COUPLING = "coupling"
-
-# The columns of tables of points, between which those of the observables stand.
-PLACE_COLUMNS = ("branch", "point", "coupling", "relative_coupling", "m1", "m2", "m3", "m4")
-RESULT_COLUMNS = ("unstable", "slowest_rate", "residual", "modes", "label", "branch_label")
-SPECIAL_COLUMNS = (
-    "branch", "type", "coupling", "relative_coupling", "lower", "upper", "m1", "m2",
-    "unstable_before", "unstable_after", "kernel_dimension", "status", "point", "description", "branch_label",
-)  # fmt: skip
-# On spheres these follow, see :mod:`meanfield.harmonics.moments`.
-POINT_AXIS_COLUMNS = ("p1", "p2", "p3", "p4")
-SPECIAL_AXIS_COLUMNS = ("p1", "p2")
 
 
 def _of_axis(names: tuple[str, ...], domain: Domain) -> tuple[str, ...]:
@@ -140,6 +137,8 @@ class SpecialPoint(Record):
         On spheres with those of ``SPECIAL_AXIS_COLUMNS``.
         """
         row = {key: getattr(self, key) for key in SPECIAL_COLUMNS if key != "branch_label"}
+        if self.parameter != COUPLING:
+            row[parameter_column(self.parameter)] = self.value
         return row | {name: self.moment(name) for name in _of_axis(SPECIAL_AXIS_COLUMNS, self.domain)}
 
 
@@ -372,6 +371,7 @@ class Diagram(SavedRecord):
     def point_rows(self) -> Iterator[dict[str, Any]]:
         """Yield the points of all branches as table rows with the keys of ``point_columns``."""
         names, columns = moment_columns(self.problem.domain), self.point_columns
+        varied = parameter_column(self.parameter) if self.parameter != COUPLING else COUPLING
         for index, branch in enumerate(self.branches):
             moments = {name: branch.moments.named(name) for name in names}
             for point in range(len(branch)):
@@ -379,6 +379,7 @@ class Diagram(SavedRecord):
                     "branch": index,
                     "point": point,
                     "coupling": branch.coupling[point],
+                    varied: branch.values[point],
                     "relative_coupling": _known(branch.relative_coupling[point]),
                     **{name: float(values[point]) for name, values in moments.items()},
                     **_at(branch.observables, point),
@@ -401,12 +402,14 @@ class Diagram(SavedRecord):
     @property
     def point_columns(self) -> tuple[str, ...]:
         """Keys of the rows of points: place, observables, the rest, on spheres also the moments about the axis."""
-        return PLACE_COLUMNS + self.observables + RESULT_COLUMNS + _of_axis(POINT_AXIS_COLUMNS, self.problem.domain)
+        places = with_parameter(PLACE_COLUMNS, self.parameter)
+        return places + self.observables + RESULT_COLUMNS + _of_axis(POINT_AXIS_COLUMNS, self.problem.domain)
 
     @property
     def special_columns(self) -> tuple[str, ...]:
         """Keys of the rows of special points: ``SPECIAL_COLUMNS``, on spheres with the moments about the axis."""
-        return SPECIAL_COLUMNS + _of_axis(SPECIAL_AXIS_COLUMNS, self.problem.domain)
+        columns = with_parameter(SPECIAL_COLUMNS, self.parameter)
+        return columns + _of_axis(SPECIAL_AXIS_COLUMNS, self.problem.domain)
 
     def plot(self, y: str | None = None, ax: "Axes | None" = None, **style: Any) -> "Axes":
         """Draw the diagram: stable solid, unstable dashed, special points by marker.
