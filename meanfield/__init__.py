@@ -64,12 +64,12 @@ if TYPE_CHECKING:
     from .records.curves import OrganisingPoint as OrganisingPoint
     from .records.diagram import Branch as Branch
     from .records.diagram import Diagram as Diagram
-    from .records.diagram import PointType as PointType
     from .records.diagram import SpecialPoint as SpecialPoint
     from .records.ensemble import Ensemble as Ensemble
     from .records.ensemble import Estimate as Estimate
     from .records.flow_map import FlowMap as FlowMap
     from .records.outcome import Outcome as Outcome
+    from .records.point_types import PointType as PointType
     from .records.relaxation import RateFit as RateFit
     from .records.relaxation import Relaxation as Relaxation
     from .records.state import Spectrum as Spectrum
@@ -108,7 +108,7 @@ _HOMES = {
     "OrganisingPoint": "records.curves",
     "Branch": "records.diagram",
     "Diagram": "records.diagram",
-    "PointType": "records.diagram",
+    "PointType": "records.point_types",
     "SpecialPoint": "records.diagram",
     "Circle": "domains",
     "Domain": "domains",

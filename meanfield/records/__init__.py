@@ -1,5 +1,6 @@
 """The records of results: plain arrays with names, to be saved, exported, plotted and summarised."""
 
+from .columns import COUPLING as COUPLING
 from .comparison import Comparison as Comparison
 from .comparison import Fit as Fit
 from .comparison import Means as Means
