@@ -34,6 +34,8 @@ if TYPE_CHECKING:
     from .export import open_diagram as open_diagram
     from .export.comparisons import open_comparison as open_comparison
     from .export.contractions import open_contraction as open_contraction
+    from .export.curves import open_curve as open_curve
+    from .export.curves import open_phase_diagram as open_phase_diagram
     from .export.ensembles import open_ensemble as open_ensemble
     from .export.trajectories import open_trajectory as open_trajectory
     from .potentials import ArcCosine as ArcCosine
@@ -67,6 +69,8 @@ if TYPE_CHECKING:
     from .records.ensemble import Estimate as Estimate
     from .records.flow_map import FlowMap as FlowMap
     from .records.outcome import Outcome as Outcome
+    from .records.phase_diagram import PhaseDiagram as PhaseDiagram
+    from .records.phase_diagram import Region as Region
     from .records.relaxation import RateFit as RateFit
     from .records.relaxation import Relaxation as Relaxation
     from .records.state import Spectrum as Spectrum
@@ -122,8 +126,10 @@ _HOMES = {
     "NotResolved": "errors",
     "open_comparison": "export.comparisons",
     "open_contraction": "export.contractions",
+    "open_curve": "export.curves",
     "open_diagram": "export",
     "open_ensemble": "export.ensembles",
+    "open_phase_diagram": "export.curves",
     "open_trajectory": "export.trajectories",
     "FlowMap": "records.flow_map",
     "Outcome": "records.outcome",
@@ -157,7 +163,9 @@ _HOMES = {
     "Number": "potentials",
     "Spectrum": "records.state",
     "State": "records.state",
+    "PhaseDiagram": "records.phase_diagram",
     "RateFit": "records.relaxation",
+    "Region": "records.phase_diagram",
     "Relaxation": "records.relaxation",
     "BranchShape": "theory",
     "GlobalCriterion": "theory",
@@ -226,11 +234,13 @@ __all__ = [
     "OrganisingPoint",
     "Outcome",
     "Perceptron",
+    "PhaseDiagram",
     "PhaseLag",
     "PointType",
     "Potential",
     "QuantityRate",
     "RateFit",
+    "Region",
     "Relaxation",
     "Resonance",
     "SoftmaxAttention",
@@ -261,8 +271,10 @@ __all__ = [
     "maier_saupe_transition",
     "open_comparison",
     "open_contraction",
+    "open_curve",
     "open_diagram",
     "open_ensemble",
+    "open_phase_diagram",
     "open_trajectory",
     "ott_antonsen",
     "potential_from",

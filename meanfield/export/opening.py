@@ -1,4 +1,4 @@
-"""Opening a file whose record is not known beforehand: a diagram, a trajectory, a contraction and others."""
+"""Opening a file whose record is not known beforehand: a diagram, a trajectory, a curve and others."""
 
 from collections.abc import Callable
 from importlib import import_module
@@ -14,6 +14,8 @@ _OPENERS = {
     "ensemble": (".ensembles", "open_ensemble"),
     "comparison": (".comparisons", "open_comparison"),
     "contraction": (".contractions", "open_contraction"),
+    "curve": (".curves", "open_curve"),
+    "phase diagram": (".curves", "open_phase_diagram"),
 }
 
 
@@ -42,7 +44,7 @@ def open_record(path: str | Path, *, check: bool = True) -> Any:
 
     Returns
     -------
-    Diagram, Trajectory, Ensemble, Comparison or Contraction
+    Diagram, Trajectory, Ensemble, Comparison, Contraction, Curve or PhaseDiagram
 
     Raises
     ------

@@ -17,6 +17,7 @@ from .files import check_figure, save_figure
 from .gallery import PICTURES, Picture, Shown, branches_shown, plot_gallery, states_shown
 from .globe import globe, mollweide, plot_globe, plot_mollweide
 from .panels import plot_panels
+from .phase_diagrams import parameter_symbol, plot_curve, plot_phase_diagram
 from .quantities import coupling_symbol, critical_mode
 from .relaxations import plot_relaxation
 from .trajectories import animate, check_film, plot_energy, plot_moments, plot_trajectory
@@ -37,11 +38,13 @@ __all__ = [
     "entitle_figure",
     "globe",
     "mollweide",
+    "parameter_symbol",
     "plot_characteristics",
     "plot_cloud",
     "plot_compared_moments",
     "plot_comparison",
     "plot_contraction",
+    "plot_curve",
     "plot_diagram",
     "plot_distances",
     "plot_energy",
@@ -52,6 +55,7 @@ __all__ = [
     "plot_mollweide",
     "plot_moments",
     "plot_panels",
+    "plot_phase_diagram",
     "plot_relaxation",
     "plot_state",
     "plot_tail",

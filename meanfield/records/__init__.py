@@ -12,6 +12,7 @@ from .curves import OrganisingPoint as OrganisingPoint
 from .diagram import Branch as Branch
 from .diagram import Diagram as Diagram
 from .diagram import SpecialPoint as SpecialPoint
+from .diagram import segments as segments
 from .diagram import state_at as state_at
 from .ensemble import Ensemble as Ensemble
 from .flow_map import FlowMap as FlowMap
@@ -23,6 +24,8 @@ from .observables import ORDER_DEFICIT as ORDER_DEFICIT
 from .observables import Observables as Observables
 from .observables import observable_named as observable_named
 from .outcome import Outcome as Outcome
+from .phase_diagram import PhaseDiagram as PhaseDiagram
+from .phase_diagram import Region as Region
 from .relaxation import NORMS as NORMS
 from .relaxation import RateFit as RateFit
 from .relaxation import Relaxation as Relaxation
