@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from .energy import first_variation as first_variation
     from .energy import free_energy_parts as free_energy_parts
     from .energy import second_variation as second_variation
+    from .equations import CommonFrequency as CommonFrequency
     from .equations import ContinuityEquation as ContinuityEquation
     from .equations import CustomVelocity as CustomVelocity
     from .equations import DepthScaled as DepthScaled
@@ -44,6 +45,7 @@ if TYPE_CHECKING:
     from .potentials import Custom as Custom
     from .potentials import External as External
     from .potentials import GegenbauerSeries as GegenbauerSeries
+    from .potentials import HarmonicSeries as HarmonicSeries
     from .potentials import HegselmannKrause as HegselmannKrause
     from .potentials import KellerSegel as KellerSegel
     from .potentials import Kuramoto as Kuramoto
@@ -139,6 +141,7 @@ _HOMES = {
     "Custom": "potentials",
     "External": "potentials",
     "GegenbauerSeries": "potentials",
+    "HarmonicSeries": "potentials",
     "HegselmannKrause": "potentials",
     "KellerSegel": "potentials",
     "Kuramoto": "potentials",
@@ -156,6 +159,7 @@ _HOMES = {
     "McKeanVlasov": "equations",
     "NormalisedAttention": "equations",
     "PhaseLag": "equations",
+    "CommonFrequency": "equations",
     "SoftmaxAttention": "equations",
     "VelocityLaw": "equations",
     "equation_from": "equations",
@@ -198,6 +202,7 @@ __all__ = [
     "BranchShape",
     "Circle",
     "Combination",
+    "CommonFrequency",
     "Comparison",
     "ComputationFailed",
     "ContinuityEquation",
@@ -219,6 +224,7 @@ __all__ = [
     "FreeEnergy",
     "GegenbauerSeries",
     "GlobalCriterion",
+    "HarmonicSeries",
     "HegselmannKrause",
     "InvalidInput",
     "KellerSegel",

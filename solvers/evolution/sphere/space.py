@@ -162,7 +162,7 @@ def space_for(problem: Equation, start: Initial, full: bool) -> tuple[Space, Ini
     """
     sphere = Sphere(problem.domain.dimension)
     zonal = modes_of(sphere, start.layout).angles == 1
-    if full:
+    if full or not problem.zonal:
         if not sphere.has_azimuth:
             raise InvalidInput(
                 "all densities are followed on the ordinary sphere only (--dimension 3); in dimension "
