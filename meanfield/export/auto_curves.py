@@ -117,7 +117,7 @@ def _header(curve: Curve, vectors: Floats, numbers: dict[str, int]) -> str:
 
 
 def _shown(vectors: Floats) -> int:
-    return min(vectors.shape[1], SHOWN - 1)
+    return int(min(vectors.shape[1], SHOWN - 1))
 
 
 def _data(index: int, curve: Curve, vectors: Floats, labels: NDArray[np.int64]) -> str:

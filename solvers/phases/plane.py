@@ -64,11 +64,10 @@ class Cell(NamedTuple):
         return float(np.trapezoid(self.upper - self.lower, self.x))
 
 
-def smooth(length: Floats, places: Floats) -> Floats:
-    """Return more points of a curve, (n, 2), by cubics in its arclength through its points (P, 2)."""
-    if len(places) < 3:
+def smooth(length: Floats, places: Floats, slopes: Floats) -> Floats:
+    """Return more points of a curve, (n, 2), by cubics in the arclength through its points and slopes, (P, 2)."""
+    if len(places) < 2:
         return places
-    slopes = np.gradient(places, length, axis=0, edge_order=2)
     t = (np.arange(FINER) / FINER)[:, np.newaxis, np.newaxis]
     steps = np.diff(length)[:, np.newaxis]
     pieces = (

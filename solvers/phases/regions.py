@@ -9,7 +9,7 @@ import numpy.typing as npt
 from meanfield import MeanfieldError, Region
 from meanfield.equations import Equation
 
-from ..labels import unnumbered
+from ..labels import own_name
 from ..stationary import stationary_states
 from .plane import SAMPLES, Cell, cells_of, faces_of, graphs_of, join, neighbours
 from .sections import Phase, Section
@@ -20,7 +20,7 @@ Groups = npt.NDArray[np.int64]
 
 # Distance from its ends at which, beside its middle, a section is asked for the phase of a cell.
 ASIDE = 1e-3
-# Thinner faces have no point of which computations could tell that it is inside.
+# Thinner regions, in units of the window, are left out: curves are not known better between their points.
 THIN = 1e-5
 # A random point keeps this share of the width and of the height of its cell from the ends.
 MARGIN = 0.1
@@ -52,13 +52,14 @@ def regions_of(
         votes = _votes(window, own, sections)
         if not votes and max(cell.thickness for cell in own) > THIN:
             thickest = max(own, key=lambda cell: cell.thickness)
-            x = thickest.x[int(np.argmax(thickest.upper - thickest.lower))]
-            sections.append(more(window.unscaled(float(np.clip(x, 0.0, 1.0)), 0.0)[0]))
+            # Inside of the slab, at whose ends other cells begin.
+            place = 1 + int(np.argmax((thickest.upper - thickest.lower)[1:-1]))
+            sections.append(more(window.unscaled(float(thickest.x[place]), 0.0)[0]))
             votes = _votes(window, own, sections)
         phases[face] = votes.most_common(1)[0][0] if votes else None
         if len(votes) > 1:
             warnings.append(_inconsistent(window, own, votes))
-    return _merged(window, slabs, faces, phases, np.random.default_rng(seed), warnings), warnings
+    return _merged(window, slabs, faces, phases, np.random.default_rng(seed)), warnings
 
 
 def _votes(window: Window, cells: Sequence[Cell], sections: Sequence[Section]) -> "Counter[Phase]":
@@ -91,7 +92,6 @@ def _merged(
     faces: Groups,
     phases: dict[int, Phase | None],
     random: np.random.Generator,
-    warnings: list[str],
 ) -> list[Region]:
     """Return faces as regions, those of one phase that lie beside each other as one."""
     own = [phases[face] for face in faces.tolist()]
@@ -104,13 +104,9 @@ def _merged(
     for number in dict.fromkeys(merged.tolist()):
         members = [cell for cell, group in zip(cells, merged, strict=True) if group == number]
         phase = phases[int(faces[int(np.flatnonzero(merged == number)[0])])]
-        if sum(cell.area for cell in members) > 0.0:
+        if max(cell.thickness for cell in members) > THIN:
             regions.append(_region(window, members, phase, random))
-    regions.sort(key=lambda region: -region.area)
-    unknown = [region for region in regions if region.stable is None]
-    if unknown:
-        warnings.append(f"{len(unknown)} regions are too thin to be examined: their states are not known")
-    return regions
+    return sorted(regions, key=lambda region: -region.area)
 
 
 def _region(window: Window, cells: Sequence[Cell], phase: Phase | None, random: np.random.Generator) -> Region:
@@ -157,7 +153,7 @@ def examined(window: Window, region: Region) -> tuple[Region, str]:
             f"the states at {place} are not known ({error}), so the region {region.name} is not confirmed",
         )
     stable = [state for state in states if state.unstable == 0]
-    lowest = unnumbered(stable[0].label) if stable else ""
+    lowest = own_name(stable[0].label) if stable else ""
     agrees = (lowest, len(stable)) == (region.minimiser, region.stable)
     known = {name: getattr(region, name) for name in Region.__dataclass_fields__}
     found = Region(**(known | {"found_minimiser": lowest, "found_stable": len(stable), "agrees": agrees}))

@@ -15,7 +15,7 @@ from meanfield.equations import Interaction
 from meanfield.records import FREE_ENERGY_GAP, segments
 
 from ..diagram import bifurcation_diagram
-from ..labels import unnumbered
+from ..labels import own_name
 from .window import Window
 
 Floats = npt.NDArray[np.float64]
@@ -79,7 +79,7 @@ def _pieces(diagram: Diagram, branch: Branch) -> list[_Piece]:
     fall = -0.5 * (branch.moments.lengths**2 @ attractions) * rate
     return [
         _Piece(
-            unnumbered(branch.label),
+            own_name(branch.label),
             *(column[start : stop + 1] for column in (branch.arclength, coupling, rate, gap, fall)),
         )
         for start, stop, kind in segments(branch, np.sign(branch.unstable))

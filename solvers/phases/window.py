@@ -7,7 +7,8 @@ import numpy as np
 import numpy.typing as npt
 
 from meanfield import Curve, Equation, InvalidInput
-from meanfield.theory import transition_coupling
+from meanfield.equations import Interaction
+from meanfield.theory import critical_modes, transition_coupling
 
 from .plane import smooth
 
@@ -46,7 +47,11 @@ class Window:
                 raise InvalidInput(f"the {what} must be finite and increasing, not [{low:g}, {high:g}]")
         # What is not admissible at the ends is refused here, in the words of the parameter's owner.
         for value in self.interval:
-            self.at(value)
+            if self.parameter not in self.at(value).parameters:
+                raise InvalidInput(
+                    f"at {self.parameter} = {value:g} a term leaves the sum and its parameter with it; let the "
+                    f"interval end beside {value:g}"
+                )
 
     def at(self, value: float) -> Equation:
         """Return the equation at a value of the parameter."""
@@ -99,12 +104,26 @@ class Window:
         (low, high), (lowest, highest) = self.interval, self.heights
         return low + x * (high - low), lowest + y * (highest - lowest)
 
+    def _unit_slope(self, value: float) -> float:
+        """Return the derivative of the smallest positive critical coupling in the parameter."""
+        problem, critical = self.at(value), self.unit(value)
+        mode = critical_modes(problem, critical, critical)[0].modes[0]
+        derivatives = Interaction(problem.at(coupling=critical)).strength_derivatives(self.parameter, mode)
+        return float(-critical * derivatives[mode])
+
     def track(self, curve: Curve) -> Floats:
         """Return points on a curve, (n, 2), with the window as the unit square, finer than its own."""
         (low, high), (lowest, highest) = self.interval, self.heights
-        height = curve.relative_coupling if self.relative else np.asarray(curve.coupling, dtype=float)
-        x, y = (curve.first - low) / (high - low), (height - lowest) / (highest - lowest)
-        return smooth(curve.arclength, np.column_stack([x, y]))
+        sides = np.array([high - low, highest - lowest])
+        height, rise = np.asarray(curve.second), curve.tangent[:, 1]
+        if self.relative:
+            # The derivative of kappa/kappa_c along the curve.
+            units = np.array([self.unit(value) for value in curve.first.tolist()])
+            falls = np.array([self._unit_slope(value) for value in curve.first.tolist()])
+            height = height / units
+            rise = (rise - height * falls * curve.tangent[:, 0]) / units
+        places = (np.column_stack([curve.first, height]) - [low, lowest]) / sides
+        return smooth(curve.arclength, places, np.column_stack([curve.tangent[:, 0], rise]) / sides)
 
 
 def evenly(interval: tuple[float, float], count: int) -> Sequence[float]:
