@@ -65,7 +65,6 @@ if TYPE_CHECKING:
     from .records.curves import OrganisingPoint as OrganisingPoint
     from .records.diagram import Branch as Branch
     from .records.diagram import Diagram as Diagram
-    from .records.diagram import PointType as PointType
     from .records.diagram import SpecialPoint as SpecialPoint
     from .records.ensemble import Ensemble as Ensemble
     from .records.ensemble import Estimate as Estimate
@@ -73,6 +72,7 @@ if TYPE_CHECKING:
     from .records.outcome import Outcome as Outcome
     from .records.phase_diagram import PhaseDiagram as PhaseDiagram
     from .records.phase_diagram import Region as Region
+    from .records.point_types import PointType as PointType
     from .records.relaxation import RateFit as RateFit
     from .records.relaxation import Relaxation as Relaxation
     from .records.state import Spectrum as Spectrum
@@ -110,7 +110,7 @@ _HOMES = {
     "OrganisingPoint": "records.curves",
     "Branch": "records.diagram",
     "Diagram": "records.diagram",
-    "PointType": "records.diagram",
+    "PointType": "records.point_types",
     "SpecialPoint": "records.diagram",
     "Circle": "domains",
     "Domain": "domains",

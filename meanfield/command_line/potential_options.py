@@ -282,6 +282,11 @@ def _destination(parameter: Parameter) -> str:
     return f"potential {parameter.option}"
 
 
+def varied(option: str) -> str:
+    """Return where settings have a value of a parameter of potentials that has a range."""
+    return f"varied {option}"
+
+
 def _law(parser: Parser, settings: argparse.Namespace, domain: Domain) -> Any:
     """Return the potential, or the velocity law, that the settings describe."""
     name = settings.potential
@@ -297,6 +302,12 @@ def _law(parser: Parser, settings: argparse.Namespace, domain: Domain) -> Any:
         parameter.field: _value(parameter, settings)
         for parameter in parameters
         if hasattr(settings, _destination(parameter))
+    }
+    # What has a range of its own may be left out.
+    given |= {
+        parameter.field: getattr(settings, varied(parameter.option))
+        for parameter in parameters
+        if parameter.required and parameter.field not in given and hasattr(settings, varied(parameter.option))
     }
     _require_complete(parser, kind, parameters, given)
     if kind is GegenbauerSeries:

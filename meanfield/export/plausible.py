@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import InvalidInput
+from ..records.columns import COUPLING
 from ..records.comparison import Comparison
 from ..records.contraction import Contraction
 from ..records.curves import Curve
@@ -105,6 +106,7 @@ def require_moments(cosine: NDArray[np.float64], sine: NDArray[np.float64], what
 def _require_branch(diagram: Diagram, branch: Branch) -> None:
     what = f"branch {branch.label!r}"
     _require(np.isfinite(branch.coupling), f"{what} has a coupling that is no number")
+    _require(np.isfinite(branch.values), f"{what} has a {branch.parameter} that is no number")
     _require_relative(diagram, branch.coupling, branch.relative_coupling, what)
     require_moments(branch.cosine, branch.sine, what)
     # The comparison of what is not known is false.
@@ -119,12 +121,12 @@ def _require_branch(diagram: Diagram, branch: Branch) -> None:
 
 def _require_event(diagram: Diagram, event: SpecialPoint, what: str) -> None:
     branch = diagram.branches[event.branch]
-    there = branch.coupling[event.point]
+    name, there = event.parameter, branch.values[event.point]
     slack = AGREEMENT * abs(there)
-    _require(abs(event.coupling - there) <= slack, f"{what} is at another coupling than its point of its branch")
+    _require(abs(event.value - there) <= slack, f"{what} is at another {name} than its point of its branch")
     _require(
-        event.lower - slack <= event.coupling <= event.upper + slack,
-        f"{what} is outside the bounds of its coupling",
+        event.lower - slack <= event.value <= event.upper + slack,
+        f"{what} is outside the bounds of its {name}",
     )
     relative = np.nan if event.relative_coupling is None else event.relative_coupling
     _require_relative(diagram, np.asarray(event.coupling), np.asarray(relative), what)
@@ -138,6 +140,9 @@ def _require_event(diagram: Diagram, event: SpecialPoint, what: str) -> None:
 
 def _require_relative(diagram: Diagram, coupling: NDArray[Any], relative: NDArray[Any], what: str) -> None:
     critical = diagram.critical_coupling
+    if diagram.parameter != COUPLING:
+        # The critical coupling changes along the parameter.
+        return
     if critical is None:
         _require(np.isnan(relative), f"{what} has relative couplings, and there is no critical one")
         return

@@ -17,7 +17,7 @@ from .files import check_figure, save_figure
 from .gallery import PICTURES, Picture, Shown, branches_shown, plot_gallery, states_shown
 from .globe import globe, mollweide, plot_globe, plot_mollweide
 from .panels import plot_panels
-from .phase_diagrams import parameter_symbol, plot_curve, plot_phase_diagram
+from .phase_diagrams import plot_curve, plot_phase_diagram
 from .quantities import coupling_symbol, critical_mode
 from .relaxations import plot_relaxation
 from .trajectories import animate, check_film, plot_energy, plot_moments, plot_trajectory
@@ -38,7 +38,6 @@ __all__ = [
     "entitle_figure",
     "globe",
     "mollweide",
-    "parameter_symbol",
     "plot_characteristics",
     "plot_cloud",
     "plot_compared_moments",

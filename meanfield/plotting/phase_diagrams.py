@@ -17,6 +17,7 @@ from ..records.curves import Curve, OrganisingPoint
 from ..records.phase_diagram import PhaseDiagram, Region
 from .appearance import COLOURS, plain_frame
 from .captions import COLOUR, FONT_SIZE, branch_name, caption, fitted, width_of
+from .quantities import parameter_symbol
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -41,7 +42,6 @@ MARKERS = {
     "triple point": ("^", 7.0),
     "end point": ("D", 5.5),
 }
-SYMBOLS = {"beta": r"\beta", "noise": "D", "radius": "R", "coupling": r"\kappa"}
 # Distance above and below a curve, in windows, at which it is asked whether it separates regions.
 BESIDE = 2e-3
 # The raster on which places for names are sought, and the size of a letter in points.
@@ -114,17 +114,6 @@ def plot_curve(curve: Curve, ax: "Axes | None" = None, **style: Any) -> "Axes":
     ax.legend(frameon=False, fontsize=8, loc="best")
     plain_frame(ax)
     return ax
-
-
-@checked
-def parameter_symbol(name: str) -> str:
-    r"""Return the name of a parameter as an axis shows it, such as ``$\beta$``, ``$w_3$`` or ``radius``."""
-    own = name.removeprefix("confinement_")
-    numbered = re.fullmatch(r"([A-Za-z])(\d+)", own)
-    symbol = f"{numbered[1]}_{{{numbered[2]}}}" if numbered else SYMBOLS.get(own)
-    if symbol is None:
-        return name.replace("_", " ")
-    return f"${symbol}$" if own == name else f"${symbol}$ of the confinement"
 
 
 def caption_over(diagram: PhaseDiagram) -> str:

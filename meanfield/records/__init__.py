@@ -1,5 +1,6 @@
 """The records of results: plain arrays with names, to be saved, exported, plotted and summarised."""
 
+from .columns import COUPLING as COUPLING
 from .comparison import Comparison as Comparison
 from .comparison import Fit as Fit
 from .comparison import Means as Means
@@ -12,7 +13,6 @@ from .curves import OrganisingPoint as OrganisingPoint
 from .diagram import Branch as Branch
 from .diagram import Diagram as Diagram
 from .diagram import SpecialPoint as SpecialPoint
-from .diagram import segments as segments
 from .diagram import state_at as state_at
 from .ensemble import Ensemble as Ensemble
 from .flow_map import FlowMap as FlowMap
@@ -29,6 +29,7 @@ from .phase_diagram import Region as Region
 from .relaxation import NORMS as NORMS
 from .relaxation import RateFit as RateFit
 from .relaxation import Relaxation as Relaxation
+from .segments import segments as segments
 from .state import Spectrum as Spectrum
 from .state import State as State
 from .state import StationaryStates as StationaryStates

@@ -8,7 +8,6 @@ import pytest
 
 from meanfield import InvalidInput, open_curve, open_phase_diagram
 from meanfield.export.opening import open_record
-from meanfield.plotting import parameter_symbol
 from tests.meanfield.sample import line_of_transitions, made_up_phase_diagram
 
 LINE, DIAGRAM = line_of_transitions(), made_up_phase_diagram()
@@ -91,12 +90,6 @@ def test_the_picture_has_every_curve_and_names_its_points():
     assert "beta=" not in ax.get_legend().get_title().get_text()
     (line,) = LINE.plot().get_lines()[:1]
     assert np.array_equal(np.column_stack(line.get_data()), LINE.values)
-
-
-def test_symbols_of_parameters():
-    assert parameter_symbol("w3") == "$w_{3}$"
-    assert parameter_symbol("confinement_w1") == "$w_{1}$ of the confinement"
-    assert parameter_symbol("screening") == "screening"
 
 
 def test_auto_files_have_two_free_parameters_and_labels_of_their_types(tmp_path):
