@@ -35,6 +35,8 @@ if TYPE_CHECKING:
     from .export import open_diagram as open_diagram
     from .export.comparisons import open_comparison as open_comparison
     from .export.contractions import open_contraction as open_contraction
+    from .export.curves import open_curve as open_curve
+    from .export.curves import open_phase_diagram as open_phase_diagram
     from .export.ensembles import open_ensemble as open_ensemble
     from .export.sweeps import open_sweep as open_sweep
     from .export.trajectories import open_trajectory as open_trajectory
@@ -69,6 +71,8 @@ if TYPE_CHECKING:
     from .records.ensemble import Estimate as Estimate
     from .records.flow_map import FlowMap as FlowMap
     from .records.outcome import Outcome as Outcome
+    from .records.phase_diagram import PhaseDiagram as PhaseDiagram
+    from .records.phase_diagram import Region as Region
     from .records.point_types import PointType as PointType
     from .records.relaxation import RateFit as RateFit
     from .records.relaxation import Relaxation as Relaxation
@@ -126,8 +130,10 @@ _HOMES = {
     "NotResolved": "errors",
     "open_comparison": "export.comparisons",
     "open_contraction": "export.contractions",
+    "open_curve": "export.curves",
     "open_diagram": "export",
     "open_ensemble": "export.ensembles",
+    "open_phase_diagram": "export.curves",
     "open_sweep": "export.sweeps",
     "open_trajectory": "export.trajectories",
     "FlowMap": "records.flow_map",
@@ -164,7 +170,9 @@ _HOMES = {
     "Number": "potentials",
     "Spectrum": "records.state",
     "State": "records.state",
+    "PhaseDiagram": "records.phase_diagram",
     "RateFit": "records.relaxation",
+    "Region": "records.phase_diagram",
     "Relaxation": "records.relaxation",
     "BranchShape": "theory",
     "GlobalCriterion": "theory",
@@ -236,11 +244,13 @@ __all__ = [
     "OrganisingPoint",
     "Outcome",
     "Perceptron",
+    "PhaseDiagram",
     "PhaseLag",
     "PointType",
     "Potential",
     "QuantityRate",
     "RateFit",
+    "Region",
     "Relaxation",
     "Resonance",
     "SoftmaxAttention",
@@ -272,8 +282,10 @@ __all__ = [
     "maier_saupe_transition",
     "open_comparison",
     "open_contraction",
+    "open_curve",
     "open_diagram",
     "open_ensemble",
+    "open_phase_diagram",
     "open_sweep",
     "open_trajectory",
     "ott_antonsen",

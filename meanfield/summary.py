@@ -8,7 +8,7 @@ from .equations import has_free_energy
 from .records.columns import COUPLING
 from .records.diagram import Branch, Diagram, SpecialPoint
 from .records.outcome import Outcome
-from .records.segments import segments
+from .records.pieces import segments
 from .records.state import State
 from .wording import LONGEST_LIST, describe, number_in_words, wrapped
 

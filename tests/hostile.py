@@ -28,7 +28,7 @@ import meanfield
 import solvers
 import verification
 from meanfield import MeanfieldError, plotting, transport
-from tests.meanfield.sample import line_of_transitions
+from tests.meanfield.sample import line_of_transitions, made_up_phase_diagram
 
 # Seconds of processor time that a single call may take; the admissible calls take a fraction of one.
 LIMIT = 10.0
@@ -194,6 +194,8 @@ def materials() -> dict[str, Any]:
         "curve": curve,
         "curve_point": curve.point(0),
         "organising_point": curve.special_points[0],
+        "phase_diagram": made_up_phase_diagram(),
+        "region": made_up_phase_diagram().regions[0],
         "trajectory": trajectory,
         "sphere_trajectory": sphere_trajectory,
         "ensemble": ensemble,
@@ -225,7 +227,16 @@ def materials() -> dict[str, Any]:
         "evidence": made["result"].evidence,
         "one_shown": made["shown"][0],
     }
-    for name in ("diagram", "trajectory", "ensemble", "comparison", "contraction", "sweep"):
+    for name in (
+        "diagram",
+        "trajectory",
+        "ensemble",
+        "comparison",
+        "contraction",
+        "sweep",
+        "curve",
+        "phase_diagram",
+    ):
         made[name].save(folder / f"{name}.json")
     return made
 
@@ -250,6 +261,7 @@ def argument_for(name: str) -> Any:
         "relaxation": have["relaxation"],
         "contraction": have["contraction"],
         "sweep": have["sweep"],
+        "curve": have["curve"],
         "potential": meanfield.Kuramoto(),
         "velocity": meanfield.SoftmaxAttention(2.0),
         "initial": solvers.VonMises(0.0, 1.0),
@@ -356,6 +368,12 @@ def own_arguments() -> dict[str, dict[str, Any]]:
         },
         "sweep.table_rows": {"table": "state"},
         "sweep.quantity": {"name": "state_m1"},
+        "meanfield.open_curve": {"path": have["folder"] / "curve.json"},
+        "meanfield.open_phase_diagram": {"path": have["folder"] / "phase_diagram.json"},
+        "meanfield.plotting.plot_phase_diagram": {"diagram": have["phase_diagram"]},
+        "phase_diagram.height": {"point": have["organising_point"]},
+        "phase_diagram.region_at": {"first": 3.0, "height": 0.7},
+        "region.contains": {"first": 3.0, "height": 0.7},
         "solvers.contraction_rate": {"subject": have["state"]},
         "solvers.Checkpoint": {"path": have["folder"] / "checkpoint.npz", "every": 1.0},
         "solvers.bifurcation_diagram": {"interval": (2.5, 2.6), "rates": False, "depth": 0},
@@ -438,7 +456,7 @@ def instances() -> dict[str, Any]:
         "random": solvers.RandomPerturbation(0.1, 1),
         "samples": solvers.Samples([0.1, 0.2, 0.4]),
     }
-    records = ["problem", "equation", "state", "sphere_state", "spectrum", "diagram", "branch", "special_point", "curve", "curve_point", "organising_point", "trajectory", "sphere_trajectory", "flow_map", "ensemble", "comparison", "relaxation", "contraction", "sweep", "circle", "sphere", "density", "sample", "law"]  # fmt: skip
+    records = ["problem", "equation", "state", "sphere_state", "spectrum", "diagram", "branch", "special_point", "curve", "curve_point", "organising_point", "phase_diagram", "region", "trajectory", "sphere_trajectory", "flow_map", "ensemble", "comparison", "relaxation", "contraction", "sweep", "circle", "sphere", "density", "sample", "law"]  # fmt: skip
     moments = {f"moments of {name}": materials()[name].moments for name in ("state", "sphere_state", "trajectory")}
     return {name: materials()[name] for name in records} | named | moments
 

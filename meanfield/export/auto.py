@@ -98,16 +98,21 @@ def _require_axes(diagram: Diagram) -> None:
 
 
 def _layout(diagram: Diagram) -> Layout:
-    used = [
-        np.flatnonzero(np.max(np.abs(moments[:, 1:]), axis=0, initial=0.0) >= NEGLIGIBLE)
-        for branch in diagram.branches
-        for moments in (branch.cosine, branch.sine)
-    ]
-    kept = max((int(degrees[-1]) + 1 for degrees in used if degrees.size), default=1)
+    kept = kept_moments([(branch.cosine, branch.sine) for branch in diagram.branches])
     # At a branch point the kernel is among the unknowns only if its mode is, even if no branch was followed.
     kept = max(kept, _unstable_degree(diagram))
     chiral = any(np.any(branch.sine) for branch in diagram.branches)
     return Layout(kept, kept if chiral else 0)
+
+
+def kept_moments(pairs: Sequence[tuple[Floats, Floats]]) -> int:
+    """Return the highest degree, at least 1, of a moment that is not negligible among cosine and sine moments."""
+    used = [
+        np.flatnonzero(np.max(np.abs(moments[:, 1:]), axis=0, initial=0.0) >= NEGLIGIBLE)
+        for pair in pairs
+        for moments in pair
+    ]
+    return max((int(degrees[-1]) + 1 for degrees in used if degrees.size), default=1)
 
 
 def _unstable_degree(diagram: Diagram) -> int:
@@ -189,7 +194,7 @@ def _data_lines(
         sign = -1 if branch.unstable[point] == 0 else 1
         lines.append(
             f"{index + 1:4d}{sign * number:6d}{codes[point]:4d}{labels[point]:5d}"
-            + "".join(map(_number, row))
+            + "".join(map(auto_number, row))
             + "\n"
         )
     return "".join(lines)
@@ -211,10 +216,11 @@ def _solutions(
     blocks = []
     for row, point in enumerate(chosen):
         known = bool(np.isfinite(lengths[row]) and lengths[row] > 0)
-        body = _records([0.0, *vectors[row]])
+        body = auto_records([0.0, *vectors[row]])
         if known:
-            body += f"{1:5d}\n" + _records([speeds[row] / lengths[row]]) + _records(directions[row] / lengths[row])
-        body += _records([float(branch.values[point]), *fixed])
+            body += f"{1:5d}\n" + auto_records([speeds[row] / lengths[row]])
+            body += auto_records(directions[row] / lengths[row])
+        body += auto_records([float(branch.values[point]), *fixed])
         head = [index + 1, int(point) % LARGEST_POINT + 1, int(codes[point]), int(labels[point]), 1, 1]
         blocks.append(_solution_header(head, (layout.dimension, 1 + len(fixed)), body.count("\n"), known) + body)
     return "".join(blocks)
@@ -236,11 +242,13 @@ def _solution_header(head: Sequence[int], sizes: tuple[int, int], lines: int, kn
     )
 
 
-def _records(values: Sequence[float] | Floats) -> str:
-    numbers = [_number(float(value)) for value in values]
+def auto_records(values: Sequence[float] | Floats) -> str:
+    """Return numbers as lines of seven."""
+    numbers = [auto_number(float(value)) for value in values]
     return "".join("    " + "".join(numbers[start : start + 7]) + "\n" for start in range(0, len(numbers), 7))
 
 
-def _number(value: float) -> str:
+def auto_number(value: float) -> str:
+    """Return a number in the columns of the format, with an exponent of three digits."""
     mantissa, exponent = f"{value:.10E}".split("E")
     return f"{mantissa}E{int(exponent):+04d}".rjust(COLUMN_WIDTH)

@@ -12,8 +12,10 @@ from ..errors import InvalidInput
 from ..records.columns import COUPLING
 from ..records.comparison import Comparison
 from ..records.contraction import Contraction
+from ..records.curves import Curve
 from ..records.diagram import Branch, Diagram, SpecialPoint
 from ..records.ensemble import Ensemble
+from ..records.phase_diagram import PhaseDiagram
 from ..records.trajectory import Trajectory
 
 # Of moments, whose modulus is 1 at most.
@@ -64,6 +66,24 @@ def require_contraction(contraction: Contraction) -> None:
     _require(contraction.remainder >= 0, "1 - r is negative")
     errors = [rate.error for rate in contraction.rates if rate.error is not None]
     _require(np.array([contraction.local_exponent_error, *errors]) >= 0, "the error of a rate is negative")
+
+
+def require_curve(curve: Curve) -> None:
+    """Refuse a curve with moments that no density has, or columns that do not belong together."""
+    for cosine, sine in ((curve.cosine, curve.sine), (curve.other_cosine, curve.other_sine)):
+        if cosine is not None and sine is not None:
+            require_moments(cosine, sine, f"the curve {curve.label!r}")
+    _require(np.diff(curve.arclength) >= 0, f"the arclength of {curve.label!r} falls")
+    sizes = {len(curve), len(curve.values), len(curve.arclength), len(curve.tangent), len(curve.point_labels)}
+    _require(np.array(len(sizes) == 1), f"the columns of {curve.label!r} have different lengths")
+
+
+def require_phase_diagram(diagram: PhaseDiagram) -> None:
+    """Refuse a phase diagram with a curve that cannot be one, or a region upside down."""
+    for curve in diagram.curves:
+        require_curve(curve)
+    for region in diagram.regions:
+        _require(region.upper >= region.lower, f"the region {region.name} ends below where it begins")
 
 
 def require_comparison(comparison: Comparison) -> None:

@@ -11,7 +11,7 @@ from ..arguments import checked
 from ..errors import InvalidInput
 from ..records.diagram import Branch, Diagram, SpecialPoint
 from ..records.outcome import Outcome
-from ..records.segments import segments
+from ..records.pieces import segments
 from .appearance import MARKERS, STYLES, colour_number, colour_of, new_axes, plain_frame
 from .captions import COLOUR, FONT_SIZE, branch_name, diagram_parts, fitted, joined, width_of
 from .labels import place_labels

@@ -24,6 +24,9 @@ from .observables import ORDER_DEFICIT as ORDER_DEFICIT
 from .observables import Observables as Observables
 from .observables import observable_named as observable_named
 from .outcome import Outcome as Outcome
+from .phase_diagram import PhaseDiagram as PhaseDiagram
+from .phase_diagram import Region as Region
+from .pieces import segments as segments
 from .relaxation import NORMS as NORMS
 from .relaxation import RateFit as RateFit
 from .relaxation import Relaxation as Relaxation
