@@ -111,9 +111,12 @@ class StationaryEquation:
         The degree up to which it has them in any case.
     symmetric : bool
         Whether J is symmetric, and the number of its negative eigenvalues that of unstable directions.
+    counted : bool
+        Whether the negative eigenvalues of J are counted where it is not symmetric.
     """
 
     symmetric = True
+    counted = True
 
     def __init__(
         self,
