@@ -111,6 +111,8 @@ class StationaryEquation:
         The degree up to which it has them in any case.
     symmetric : bool
         Whether J is symmetric, and the number of its negative eigenvalues that of unstable directions.
+    counted : bool
+        Whether the negative eigenvalues of J are counted where it is not symmetric.
     parameter, words : str
         The name of what q measures, and how it is called in sentences.
     ends : (float, float) or None
@@ -118,6 +120,7 @@ class StationaryEquation:
     """
 
     symmetric = True
+    counted = True
     parameter = "coupling"
     words = "the coupling"
     ends: tuple[float, float] | None = None

@@ -167,6 +167,9 @@ def materials() -> dict[str, Any]:
     states = solvers.stationary_states(problem, rates=False)
     diagram = solvers.bifurcation_diagram(problem, (1.5, 2.5), rates=False, depth=1)
     curve = line_of_transitions()
+    attention = solvers.bifurcation_diagram(
+        meanfield.McKeanVlasov(circle, meanfield.Transformer(beta=3.0)), relative=(0.9, 1.1), rates=False, depth=1
+    )
     trajectory = solvers.evolve(problem, solvers.VonMises(0.0, 1.0), 0.1, times=2, tolerance=1e-4)
     ensemble = solvers.simulate(problem, 10, 0.1, 1, times=2, replicas=2, keep_positions=True)
     comparison = verification.compare(
@@ -191,6 +194,7 @@ def materials() -> dict[str, Any]:
         "diagram": diagram,
         "branch": diagram.branches[-1],
         "special_point": diagram.special_points[0],
+        "fold": attention.events("fold")[0],
         "curve": curve,
         "curve_point": curve.point(0),
         "organising_point": curve.special_points[0],
@@ -377,6 +381,7 @@ def own_arguments() -> dict[str, dict[str, Any]]:
         "solvers.contraction_rate": {"subject": have["state"]},
         "solvers.Checkpoint": {"path": have["folder"] / "checkpoint.npz", "every": 1.0},
         "solvers.bifurcation_diagram": {"interval": (2.5, 2.6), "rates": False, "depth": 0},
+        "solvers.curve": {"start": have["fold"], "parameter": "beta", "interval": (2.9, 3.1)},
         "solvers.stationary_states": {"rates": False, "depth": 0},
         "solvers.initial_from": {"text": "uniform"},
         "verification.compare": {"particles": (4, 8), "replicas": 2, "times": 2},

@@ -728,3 +728,35 @@ def attention_states(
         if not any(np.abs(ended.x - other).max() < 1e-5 * other.max() for other in found):
             found.append(ended.x)
     return found
+
+
+def fold_equations(
+    unknown: Sequence[Any], couplings: Callable[[Any, Any], Sequence[Any]], points: int
+) -> list[Any]:
+    """Return the residuals of a fold on the circle, exact rationals apart by trapezoid sums in mpmath.
+
+    The unknowns are moments m_1..m_n, the null vector u_1..u_n, and the two parameters; the equations are
+    m = <c>, u = Cov(c) 2 lambda u and |u|^2 = 1, with 2 lambda_k = couplings(first, second)[k].
+    """
+    n = (len(unknown) - 2) // 2
+    m, u, (first, second) = unknown[:n], unknown[n : 2 * n], unknown[2 * n :]
+    strengths = couplings(first, second)
+    angles = [mp.pi * j / points for j in range(points + 1)]
+    waves = [[mp.cos(k * t) for k in range(1, n + 1)] for t in angles]
+    sides = [mp.mpf(1) / 2 if j in (0, points) else mp.mpf(1) for j in range(points + 1)]
+    weights = [
+        side * mp.exp(mp.fsum(s * a * c for s, a, c in zip(strengths, m, wave, strict=True)))
+        for side, wave in zip(sides, waves, strict=True)
+    ]
+    total = mp.fsum(weights)
+    weights = [weight / total for weight in weights]
+    means = [mp.fsum(w * wave[k] for w, wave in zip(weights, waves, strict=True)) for k in range(n)]
+    phi = [mp.fsum(s * v * c for s, v, c in zip(strengths, u, wave, strict=True)) for wave in waves]
+    mean = mp.fsum(w * p for w, p in zip(weights, phi, strict=True))
+    response = [
+        mp.fsum(w * (p - mean) * wave[k] for w, p, wave in zip(weights, phi, waves, strict=True)) for k in range(n)
+    ]
+    third = mp.fsum(w * (p - mean) ** 3 for w, p in zip(weights, phi, strict=True))
+    return [a - b for a, b in zip(m, means, strict=True)] + [a - b for a, b in zip(u, response, strict=True)] + [
+        mp.fsum(v * v for v in u) - 1, third
+    ]  # fmt: skip

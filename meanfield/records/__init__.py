@@ -9,6 +9,7 @@ from .contraction import Contraction as Contraction
 from .contraction import QuantityRate as QuantityRate
 from .curves import Curve as Curve
 from .curves import CurvePoint as CurvePoint
+from .curves import CurveType as CurveType
 from .curves import OrganisingPoint as OrganisingPoint
 from .diagram import Branch as Branch
 from .diagram import Diagram as Diagram
