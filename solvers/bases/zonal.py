@@ -146,6 +146,10 @@ class ZonalBasis(Basis):
         """Return the same basis with other cells and another number of nodes."""
         return ZonalBasis(self.domain, cells, nodes, self.symmetry, self.confinement)
 
+    def confined(self, confinement: Floats) -> "ZonalBasis":
+        """Return the same basis in another confinement."""
+        return ZonalBasis(self.domain, self.cells, self.nodes, self.symmetry, confinement)
+
     def admissible(self, limit: int) -> Integers:
         """Return the degrees up to a limit that densities of the symmetry can have."""
         return multiples(self.symmetry, limit)
