@@ -139,6 +139,14 @@ class ParameterEquation(StationaryEquation):
             cells = cells.real
         return self.basis.confined(cells)
 
+    def _nodes_suffice(self, b: Floats, q: float, moments: Floats) -> bool:
+        """Return whether the nodes resolve the density in the confinement at q."""
+        if not self.path.moves_forces:
+            return super()._nodes_suffice(b, q, moments)
+        there = copy.copy(self)
+        there.basis = self._basis_at(q)
+        return StationaryEquation._nodes_suffice(there, b, q, moments)
+
     def _forcing(self, b: Floats, q: float, values: Floats) -> tuple[Floats, float]:
         """Return the covariances of all moments with values on the nodes under the density, and their mean."""
         basis = self._basis_at(q)
