@@ -27,6 +27,8 @@ SAME = 1e-12
 NEAR, WORK_NODES = 0.5, 16
 # States this close cannot be told apart beside a branch point, where Newton knows them to half of the digits.
 TOUCHING = 1e-5
+# Places of one point, located on two branches, agree to so many roundings.
+ROUNDINGS = 64
 # Largest residual of a state put into the equation of another.
 IMAGE = 1e-10
 
@@ -233,9 +235,13 @@ def _state_at(run: Run, coupling: float, scale: Number) -> Point:
         (knot.point for knot in run.knots[index - 1 : index + 1]), key=lambda point: point.arclength
     )
     event = interval_end(one, other, other.equation.q_at(coupling * scale))
-    if event is None:
-        raise StateNotFound("no state was found between")
-    return event.point
+    if event is not None:
+        return event.point
+    # A branch point has another rounding on each of its branches.
+    nearest = index - 1 + int(np.argmin(np.abs(run.couplings[index - 1 : index + 1] - coupling)))
+    if abs(run.couplings[nearest] - coupling) <= ROUNDINGS * EPS * abs(coupling):
+        return run.knots[nearest].point
+    raise StateNotFound("no state was found between")
 
 
 def _insert(curve: Followed, point: Point, error: float, rival: str) -> None:

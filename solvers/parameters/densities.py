@@ -22,6 +22,36 @@ if TYPE_CHECKING:
     from .equation import ParameterEquation
 
 
+class AttractedMatrix(BlockMatrix):
+    """The matrix of a block without the lowest eigenvalues, those of repulsive modes.
+
+    There are as many of these as such modes, which change their number where a multiplier passes zero. The others go
+    on there: they are one where a mode does not act.
+    """
+
+    hidden: int
+
+    @classmethod
+    def of(cls, found: BlockMatrix) -> "AttractedMatrix":
+        """Return that of a matrix."""
+        matrix = cls(found.matrix, found.degrees, 0)
+        matrix.hidden = found.repulsive
+        return matrix
+
+    def eigenvalues(self) -> Floats:
+        """Return the eigenvalues, ascending."""
+        return super().eigenvalues()[self.hidden :]
+
+    def vanishing(self, index: int) -> Floats | None:
+        """Return the eigenvector of an eigenvalue near zero by its place."""
+        return super().vanishing(self.hidden + index)
+
+    def below_and_above(self, width: float) -> tuple[int, int]:
+        """Return how many eigenvalues are below minus a width, and how many below the width."""
+        below, above = super().below_and_above(width)
+        return below - self.hidden, above - self.hidden
+
+
 class AlongParameter(Densities):
     """The densities of a basis along a path.
 
@@ -71,7 +101,7 @@ class AlongParameter(Densities):
 
     def block_matrix(self, point: Point, block: Any) -> BlockMatrix:
         """Return the matrix of one block at a point."""
-        return self._densities.block_matrix(frozen(point), block)
+        return AttractedMatrix.of(self._densities.block_matrix(frozen(point), block))
 
     def copies(self, point: Point, one: Any, other: Any) -> bool:
         """Return whether two blocks have the same eigenvalues by symmetry."""

@@ -18,17 +18,17 @@ problem at its p, in the :meth:`frozen <ParameterEquation.frozen>` equation in t
 
 import copy
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy.optimize import brentq
 
-from meanfield import Number
+from meanfield import InvalidInput, NotResolved, Number
 
 from ..bases import EPS, Basis, Floats, Integers
 from ..equation import Evaluation, StationaryEquation, plus_projector
 from ..geometry import Geometry
-from ..significant import SignificantDegrees
+from ..significant import SignificantDegrees, confining_degree
 from .densities import AlongParameter
 from .path import ENDS, Coefficients, Path
 
@@ -39,6 +39,8 @@ if TYPE_CHECKING:
 KEPT = 16
 # The way from a q, in q, within which a threshold beside it is looked for, and into how many parts it is cut.
 BESIDE, PARTS = 0.1, 8
+# Sines about the axis of a confinement below this share of its cosines are rounding.
+ASKEW = 1e-10
 
 
 class ParameterEquation(StationaryEquation):
@@ -71,6 +73,8 @@ class ParameterEquation(StationaryEquation):
         self.repulsive, self.strongest = 0, 1.0
         self.complete, self.reach = significant.complete, significant.reach
         self._last = int(basis.degrees.max())
+        if path.moves_forces:
+            self._last = max(self._last, basis.symmetry * basis.nodes)
         self._ratios = np.divide.outer(self.scales, self.scales)
         self._frozen: dict[float, StationaryEquation] = {}
 
@@ -119,7 +123,46 @@ class ParameterEquation(StationaryEquation):
 
     def _basis_at(self, q: float) -> Basis:
         """Return the basis with the confinement at q."""
-        return self.basis
+        return self._in_forces(self._coefficients(q).forces) if self.path.moves_forces else self.basis
+
+    def _in_forces(self, forces: Any) -> Basis:
+        """Return the basis in the confinement of some forces by degree, in one with an axis about that."""
+        symmetry = self.basis.symmetry
+        cells = forces[symmetry : symmetry * self.basis.nodes + 1 : symmetry]
+        if self.basis.even:
+            cells = cells * np.exp(1j * symmetry * self.basis.axis * np.arange(1, cells.size + 1))
+            if np.abs(cells.imag).max() > ASKEW * np.abs(cells).max():
+                raise InvalidInput(
+                    f"the reflection axis of the confinement moves with {self.path.name}, which is not followed; "
+                    "vary a parameter that keeps it"
+                )
+            cells = cells.real
+        return self.basis.confined(cells)
+
+    def _nodes_suffice(self, b: Floats, q: float, moments: Floats) -> bool:
+        """Return whether the nodes resolve the density in the confinement at q."""
+        if not self.path.moves_forces:
+            return super()._nodes_suffice(b, q, moments)
+        there = copy.copy(self)
+        there.basis = self._basis_at(q)
+        return StationaryEquation._nodes_suffice(there, b, q, moments)
+
+    def _forcing(self, b: Floats, q: float, values: Floats) -> tuple[Floats, float]:
+        """Return the covariances of all moments with values on the nodes under the density, and their mean."""
+        basis = self._basis_at(q)
+        assert basis.confining is not None
+        field = basis.synthesise(self.field(b, q)) + basis.confining
+        weights = np.exp(field - field.max())
+        moments, total = basis.analyse(weights), basis.analyse(weights * values)
+        mass = float(moments[0])
+        mean = float(total[0]) / mass
+        return np.asarray(total / mass - moments * (mean / mass)), mean
+
+    def _force_slope(self, q: float) -> Floats:
+        """Return the derivative of the field of the confinement in q on the nodes."""
+        confining = self._in_forces(self._coefficients(q).force_slopes).confining
+        assert confining is not None
+        return confining
 
     def field(self, b: Floats, q: float) -> Floats:
         """Return the coefficients of the field of (b, q) in the modes."""
@@ -139,6 +182,9 @@ class ParameterEquation(StationaryEquation):
         coefficients = self._coefficients(q)
         covariance = self.basis.covariance(moments) * self._ratios
         derivative = -covariance @ (coefficients.slopes[self.basis.degrees] * b)
+        if self.path.moves_forces:
+            moved, _ = self._forcing(b, q, self._force_slope(q))
+            derivative -= self.scales * self.basis.means(moved)
         jacobian = covariance * -coefficients.attractions[self.basis.degrees]
         jacobian.flat[:: b.size + 1] += 1.0
         generator = self.basis.rotation(moments)
@@ -148,6 +194,11 @@ class ParameterEquation(StationaryEquation):
 
     def field_slopes(self, solutions: "Sequence[Solution]") -> tuple[Integers, Floats]:
         """Return cells, and the derivatives of the fields of solutions along their tangents, one row a solution."""
+        if self.path.moves_forces:
+            cells = np.arange(1, self.basis.nodes // 2 + 1)
+            rows = [2.0 * self.basis.analyse(self._nodal_slope(solution)) for solution in solutions]
+            places = np.concatenate([part + cells for part in range(0, rows[0].size, self.basis.nodes + 1)])
+            return cells, np.array([row[places] for row in rows])
         return self.basis.cells, np.array([self._field_slope(solution) for solution in solutions])
 
     def _field_slope(self, solution: "Solution") -> Floats:
@@ -156,8 +207,15 @@ class ParameterEquation(StationaryEquation):
         change = slopes * solution.tangent_q * solution.b + attractions * solution.tangent_b
         return np.asarray(change / self.scales)
 
+    def _nodal_slope(self, solution: "Solution") -> Floats:
+        """Return the derivative of the field along the tangent of a solution on the nodes."""
+        moved = solution.tangent_q * self._force_slope(solution.q)
+        return np.asarray(self.basis.synthesise(self._field_slope(solution)) + moved)
+
     def moment_slopes(self, solution: "Solution") -> Floats:
         """Return the derivatives of the moments of densities on spheres along the tangent of a solution."""
+        if self.path.moves_forces:
+            return self._forcing(solution.b, solution.q, self._nodal_slope(solution))[0]
         harmonics = self.basis.profiles or self.basis.invariants
         assert harmonics is not None
         return harmonics.response(self.field(solution.b, solution.q), self._field_slope(solution))
@@ -173,7 +231,8 @@ class ParameterEquation(StationaryEquation):
     def gap_slope(self, b: Floats, q: float, moments: Floats) -> float:
         """Return the derivative of the free energy gap along stationary states with respect to q."""
         means = b / self.scales
-        return -0.5 * float((self._coefficients(q).slopes[self.basis.degrees] * means) @ means)
+        slope = -0.5 * float((self._coefficients(q).slopes[self.basis.degrees] * means) @ means)
+        return slope - self._forcing(b, q, self._force_slope(q))[1] if self.path.moves_forces else slope
 
     def invariant(self, b: Floats, q: float, log_partition: float) -> float:
         """Return (F - F_uniform)/D at a stationary state."""
@@ -243,8 +302,17 @@ def along(path: Path, equation: StationaryEquation) -> ParameterEquation | None:
     if not significant.degrees.size:
         return None
     cells = significant.degrees // basis.symmetry
+    most = 2 * int(cells.max())
+    if path.moves_forces:
+        confining = [confining_degree(problem) for problem in path.samples]
+        if None in confining:
+            raise NotResolved(
+                f"{path.name} is not varied in a confinement with a kink or a singularity, whose multipliers decay "
+                "too slowly; take a smooth one, of neurons --activation tanh or gelu"
+            )
+        most = max(most, *(2 * (degree or 0) // basis.symmetry for degree in confining))
     nodes = basis.nodes
-    while nodes < 2 * int(cells.max()):
+    while nodes < most:
         nodes *= 2
     resized = basis.resized(cells, nodes)
     return ParameterEquation(path, resized, equation.geometry, significant, equation.truncation)

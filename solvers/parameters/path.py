@@ -11,6 +11,7 @@ linearly: Newton's method may look there, but no state is taken from there.
 """
 
 import functools
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -71,8 +72,20 @@ class Path:
         self.sign = -1 if self.coupling < 0 else 1
         self._known: dict[int, functools._lru_cache_wrapper[Coefficients]] = {}
         self._at = functools.lru_cache(maxsize=KEPT)(self._admissible)
-        for value in np.linspace(self.low, self.high, SAMPLES).tolist():
-            self._at(value)
+        self._require_confinement()
+
+    def _require_confinement(self) -> None:
+        """Refuse values that are not admissible, and a confinement that vanishes or changes its sign."""
+        samples = self.samples
+        if not self.moves_forces:
+            return
+        forces = [None if each.confinement is None else Interaction(each).phased_forces(64) for each in samples]
+        for left, right in pairwise(forces):
+            if left is None or right is None or float((left.conj() @ right).real) < 0.0:
+                raise InvalidInput(
+                    f"the confinement vanishes for a value of {self.name} in [{self.low:g}, {self.high:g}], where "
+                    "states may turn freely; take an interval on one side of it"
+                )
 
     def value(self, q: float) -> float:
         """Return the parameter at q; the ends of the interval exactly."""

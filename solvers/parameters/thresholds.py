@@ -16,7 +16,6 @@ from scipy.optimize import brentq
 
 from meanfield import Equation, InvalidInput
 from meanfield.equations import Interaction
-from meanfield.harmonics import multiplicities
 
 from ..bases import EPS, Floats, Integers
 from ..branches.junctions import INSEPARABLE
@@ -44,12 +43,14 @@ class Strengths:
     def __init__(self, path: Path) -> None:
         self.path = path
         self.degree = max(_critical_degree(problem) for problem in path.samples)
-        self._numbers = multiplicities(path.problem.domain, self.degree)
+        domain = path.problem.domain
+        self._numbers = np.array([0.0, *(float(domain.multiplicity(k)) for k in range(1, self.degree + 1))])
         self.at = functools.lru_cache(maxsize=None)(self._at)
 
     def _at(self, q: float) -> tuple[Floats, Floats]:
         coefficients = self.path.coefficients(q, self.degree)
-        strengths, slopes = (part / self._numbers for part in coefficients[:2])
+        numbers = np.maximum(self._numbers, 1.0)
+        strengths, slopes = (part / numbers for part in coefficients[:2])
         return np.asarray(strengths, dtype=float), np.asarray(slopes, dtype=float)
 
     def beyond(self, degree: int, q: float) -> float:
