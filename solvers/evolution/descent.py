@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import xlog1py
 
-from meanfield import Equation
+from meanfield import Domain, Equation
 from meanfield.entropy import excess_beyond_square
 from meanfield.equations import Interaction
 from meanfield.harmonics import Modes
@@ -175,10 +175,18 @@ def descent(
     gap, dissipation, minimum, maximum = (np.concatenate(part) for part in zip(*parts, strict=True))
     gap += 0.5 * (np.where(near, squares @ counted, 0.0) - squares @ attraction[degrees])
     gap -= cosine[:, forced] @ force + sine[:, forced] @ sine_force
-    with np.errstate(over="ignore"):
-        # The surface of a sphere of hundreds of dimensions is tiny.
-        minimum, maximum = minimum / problem.domain.volume, maximum / problem.domain.volume
+    minimum, maximum = (per_unit(problem.domain, values) for values in (minimum, maximum))
     return Descent(gap, dissipation, minimum, maximum)
+
+
+def per_unit(domain: Domain, relative: Floats) -> Floats:
+    """Return densities per unit of length or surface from those over uniform; nan where they are no number.
+
+    The surface of a sphere of hundreds of dimensions is below the range of doubles.
+    """
+    with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
+        densities = relative / domain.volume
+    return np.where(np.isfinite(densities), densities, np.nan)
 
 
 def blocks(path: Path) -> Iterator[slice]:
