@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from .arguments import require_on_failure as require_on_failure
     from .branches.arclength import Arclength as Arclength
     from .checkpoints import Checkpoint as Checkpoint
+    from .curves import curve as curve
     from .diagram import bifurcation_diagram as bifurcation_diagram
     from .ensemble import simulate as simulate
     from .evolution import ETDRK4 as ETDRK4
@@ -37,6 +38,7 @@ if TYPE_CHECKING:
     from .spectra import spectral_gap as spectral_gap
     from .spectra import spectrum as spectrum
     from .stationary import stationary_states as stationary_states
+    from .sweeping import sweep as sweep
     from .trajectory import evolve as evolve
     from .trajectory import moments_of as moments_of
     from .watching import Watch as Watch
@@ -66,6 +68,7 @@ _HOMES = {
     "WeakSecondOrder": "particles",
     "bifurcation_diagram": "diagram",
     "contraction_rate": "relaxation",
+    "curve": "curves",
     "evolve": "trajectory",
     "initial_from": "evolution",
     "moments_of": "trajectory",
@@ -75,6 +78,7 @@ _HOMES = {
     "spectral_gap": "spectra",
     "spectrum": "spectra",
     "stationary_states": "stationary",
+    "sweep": "sweeping",
     "unwatched": "watching",
 }
 
@@ -101,6 +105,7 @@ __all__ = [
     "WeakSecondOrder",
     "bifurcation_diagram",
     "contraction_rate",
+    "curve",
     "evolve",
     "initial_from",
     "moments_of",
@@ -108,6 +113,7 @@ __all__ = [
     "spectral_gap",
     "spectrum",
     "stationary_states",
+    "sweep",
 ]
 
 # Generators of the version before.

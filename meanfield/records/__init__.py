@@ -1,5 +1,6 @@
 """The records of results: plain arrays with names, to be saved, exported, plotted and summarised."""
 
+from .columns import COUPLING as COUPLING
 from .comparison import Comparison as Comparison
 from .comparison import Fit as Fit
 from .comparison import Means as Means
@@ -8,6 +9,7 @@ from .contraction import Contraction as Contraction
 from .contraction import QuantityRate as QuantityRate
 from .curves import Curve as Curve
 from .curves import CurvePoint as CurvePoint
+from .curves import CurveType as CurveType
 from .curves import OrganisingPoint as OrganisingPoint
 from .diagram import Branch as Branch
 from .diagram import Diagram as Diagram
@@ -23,10 +25,14 @@ from .observables import ORDER_DEFICIT as ORDER_DEFICIT
 from .observables import Observables as Observables
 from .observables import observable_named as observable_named
 from .outcome import Outcome as Outcome
+from .phase_diagram import PhaseDiagram as PhaseDiagram
+from .phase_diagram import Region as Region
+from .pieces import segments as segments
 from .relaxation import NORMS as NORMS
 from .relaxation import RateFit as RateFit
 from .relaxation import Relaxation as Relaxation
 from .state import Spectrum as Spectrum
 from .state import State as State
 from .state import StationaryStates as StationaryStates
+from .sweep import Sweep as Sweep
 from .trajectory import Trajectory as Trajectory
