@@ -228,16 +228,13 @@ def _returned(knots: list[Knot]) -> bool:
     """Return whether the last chord passes the first point."""
     if len(knots) < FEWEST_IN_LOOP:
         return False
-    start, last, end = knots[0].point, knots[-2].point, knots[-1].point
-    if start.b.size != end.b.size:
-        start = start.on(end.equation)
-    last = last.on(end.equation)
-    chord = _vector(end) - _vector(last)
-    ahead = _vector(start) - _vector(last)
+    start, last, end = (_vector(knots[place].point, knots[-1].point) for place in (0, -2, -1))
+    chord, ahead = end - last, start - last
     size = length(chord, 0.0)
     along = float(ahead @ chord) / size**2
     return 0.0 < along <= 1.0 and length(ahead - along * chord, 0.0) <= MISSED * size * along * (1 - along) + 1e-9
 
 
-def _vector(point: Point) -> Floats:
-    return np.append(point.b, point.q)
+def _vector(point: Point, other: Point) -> Floats:
+    """Return the unknowns of a point, those of another, and q."""
+    return np.append(point.unknowns_on(other.equation)[0], point.q)
