@@ -243,6 +243,10 @@ class StationaryEquation:
             jacobian = plus_projector(jacobian, (self.scales * generator.T).T)
         return jacobian, derivative
 
+    def negative(self, jacobian: Floats, q: float) -> int:
+        """Return the number of eigenvalues of a Jacobian that is not symmetric with negative real parts."""
+        return int(np.count_nonzero(np.linalg.eigvals(jacobian).real < 0.0))
+
     def field_slopes(self, solutions: "Sequence[Solution]") -> tuple[Integers, Floats]:
         """Return cells, and the derivatives of the fields of solutions along their tangents, one row a solution."""
         coupling, slope = np.array([(solution.q, solution.tangent_q) for solution in solutions]).T[:, :, None]

@@ -25,8 +25,8 @@ if TYPE_CHECKING:
 class AttractedMatrix(BlockMatrix):
     """The matrix of a block without the lowest eigenvalues, those of repulsive modes.
 
-    There are as many of these as such modes, which change their number where a multiplier passes zero. The others go
-    on there: they are one where a mode does not act.
+    There are as many of these as such modes, whose number changes where a multiplier passes zero. The others go on
+    there: they are one where a mode does not act.
     """
 
     hidden: int
