@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from meanfield import Equation, InvalidInput, Sweep
+from meanfield import ComputationFailed, Equation, InvalidInput, Outcome, Sweep
 from meanfield.command_line import (
     Parser,
     add_common,
@@ -21,6 +21,7 @@ from meanfield.command_line import (
     check_targets,
     draw_sweep,
     exit_code,
+    note,
     number,
     parameter_destinations,
     problem_from,
@@ -62,6 +63,7 @@ def sweep(argv: Sequence[str]) -> int:
     check_targets(settings.to, [settings.plot] if settings.plot else [], settings.force, lambda *each: check(*each))
     set_verbosity(False)
     found = _swept(problem, values, options, settings)
+    _require_ended(found, settings)
     writers: list[Callable[[], Sequence[Path]]]
     writers = [partial(found.save, target, force=settings.force) for target in settings.to]
     if settings.plot is not None:
@@ -69,6 +71,25 @@ def sweep(argv: Sequence[str]) -> int:
     warnings = (*found.failures, *found.warnings)
     publish(writers, warnings, partial(to_json_object, found), found.summary, settings)
     return exit_code(found.outcome, found.partial)
+
+
+def _require_ended(found: Sweep, settings: argparse.Namespace) -> None:
+    """Refuse to write files of a sweep that was ended by the disk, by its executor or by the user.
+
+    Raises
+    ------
+    ComputationFailed, KeyboardInterrupt
+        If it was.
+    """
+    complete = int(np.count_nonzero(found.status == "complete"))
+    kept = (
+        f"{complete} of {len(found)} values are complete in {settings.store}; the same command goes on from there"
+    )
+    if found.outcome is Outcome.INTERRUPTED:
+        note(f"meanfield: {kept}")
+        raise KeyboardInterrupt
+    if found.warnings:
+        raise ComputationFailed(f"{found.warnings[0]}; {kept}")
 
 
 def _parser(argv: Sequence[str]) -> Parser:
