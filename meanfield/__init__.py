@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from .energy import first_variation as first_variation
     from .energy import free_energy_parts as free_energy_parts
     from .energy import second_variation as second_variation
+    from .equations import CommonFrequency as CommonFrequency
     from .equations import ContinuityEquation as ContinuityEquation
     from .equations import CustomVelocity as CustomVelocity
     from .equations import DepthScaled as DepthScaled
@@ -34,6 +35,8 @@ if TYPE_CHECKING:
     from .export import open_diagram as open_diagram
     from .export.comparisons import open_comparison as open_comparison
     from .export.contractions import open_contraction as open_contraction
+    from .export.curves import open_curve as open_curve
+    from .export.curves import open_phase_diagram as open_phase_diagram
     from .export.ensembles import open_ensemble as open_ensemble
     from .export.sweeps import open_sweep as open_sweep
     from .export.trajectories import open_trajectory as open_trajectory
@@ -43,6 +46,7 @@ if TYPE_CHECKING:
     from .potentials import Custom as Custom
     from .potentials import External as External
     from .potentials import GegenbauerSeries as GegenbauerSeries
+    from .potentials import HarmonicSeries as HarmonicSeries
     from .potentials import HegselmannKrause as HegselmannKrause
     from .potentials import KellerSegel as KellerSegel
     from .potentials import Kuramoto as Kuramoto
@@ -57,14 +61,19 @@ if TYPE_CHECKING:
     from .records.comparison import Comparison as Comparison
     from .records.contraction import Contraction as Contraction
     from .records.contraction import QuantityRate as QuantityRate
+    from .records.curves import Curve as Curve
+    from .records.curves import CurvePoint as CurvePoint
+    from .records.curves import OrganisingPoint as OrganisingPoint
     from .records.diagram import Branch as Branch
     from .records.diagram import Diagram as Diagram
-    from .records.diagram import PointType as PointType
     from .records.diagram import SpecialPoint as SpecialPoint
     from .records.ensemble import Ensemble as Ensemble
     from .records.ensemble import Estimate as Estimate
     from .records.flow_map import FlowMap as FlowMap
     from .records.outcome import Outcome as Outcome
+    from .records.phase_diagram import PhaseDiagram as PhaseDiagram
+    from .records.phase_diagram import Region as Region
+    from .records.point_types import PointType as PointType
     from .records.relaxation import RateFit as RateFit
     from .records.relaxation import Relaxation as Relaxation
     from .records.state import Spectrum as Spectrum
@@ -98,9 +107,12 @@ _HOMES = {
     "Comparison": "records.comparison",
     "Contraction": "records.contraction",
     "QuantityRate": "records.contraction",
+    "Curve": "records.curves",
+    "CurvePoint": "records.curves",
+    "OrganisingPoint": "records.curves",
     "Branch": "records.diagram",
     "Diagram": "records.diagram",
-    "PointType": "records.diagram",
+    "PointType": "records.point_types",
     "SpecialPoint": "records.diagram",
     "Circle": "domains",
     "Domain": "domains",
@@ -118,8 +130,10 @@ _HOMES = {
     "NotResolved": "errors",
     "open_comparison": "export.comparisons",
     "open_contraction": "export.contractions",
+    "open_curve": "export.curves",
     "open_diagram": "export",
     "open_ensemble": "export.ensembles",
+    "open_phase_diagram": "export.curves",
     "open_sweep": "export.sweeps",
     "open_trajectory": "export.trajectories",
     "FlowMap": "records.flow_map",
@@ -130,6 +144,7 @@ _HOMES = {
     "Custom": "potentials",
     "External": "potentials",
     "GegenbauerSeries": "potentials",
+    "HarmonicSeries": "potentials",
     "HegselmannKrause": "potentials",
     "KellerSegel": "potentials",
     "Kuramoto": "potentials",
@@ -147,6 +162,7 @@ _HOMES = {
     "McKeanVlasov": "equations",
     "NormalisedAttention": "equations",
     "PhaseLag": "equations",
+    "CommonFrequency": "equations",
     "SoftmaxAttention": "equations",
     "VelocityLaw": "equations",
     "equation_from": "equations",
@@ -154,7 +170,9 @@ _HOMES = {
     "Number": "potentials",
     "Spectrum": "records.state",
     "State": "records.state",
+    "PhaseDiagram": "records.phase_diagram",
     "RateFit": "records.relaxation",
+    "Region": "records.phase_diagram",
     "Relaxation": "records.relaxation",
     "BranchShape": "theory",
     "GlobalCriterion": "theory",
@@ -188,12 +206,15 @@ __all__ = [
     "BranchShape",
     "Circle",
     "Combination",
+    "CommonFrequency",
     "Comparison",
     "ComputationFailed",
     "ContinuityEquation",
     "Contraction",
     "CosineSeries",
     "CriticalPoint",
+    "Curve",
+    "CurvePoint",
     "Custom",
     "CustomVelocity",
     "DepthScaled",
@@ -207,6 +228,7 @@ __all__ = [
     "FreeEnergy",
     "GegenbauerSeries",
     "GlobalCriterion",
+    "HarmonicSeries",
     "HegselmannKrause",
     "InvalidInput",
     "KellerSegel",
@@ -219,13 +241,16 @@ __all__ = [
     "NotResolved",
     "Number",
     "Onsager",
+    "OrganisingPoint",
     "Outcome",
     "Perceptron",
+    "PhaseDiagram",
     "PhaseLag",
     "PointType",
     "Potential",
     "QuantityRate",
     "RateFit",
+    "Region",
     "Relaxation",
     "Resonance",
     "SoftmaxAttention",
@@ -257,8 +282,10 @@ __all__ = [
     "maier_saupe_transition",
     "open_comparison",
     "open_contraction",
+    "open_curve",
     "open_diagram",
     "open_ensemble",
+    "open_phase_diagram",
     "open_sweep",
     "open_trajectory",
     "ott_antonsen",

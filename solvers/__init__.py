@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from .arguments import require_on_failure as require_on_failure
     from .branches.arclength import Arclength as Arclength
     from .checkpoints import Checkpoint as Checkpoint
+    from .curves import curve as curve
     from .diagram import bifurcation_diagram as bifurcation_diagram
     from .ensemble import simulate as simulate
     from .evolution import ETDRK4 as ETDRK4
@@ -67,6 +68,7 @@ _HOMES = {
     "WeakSecondOrder": "particles",
     "bifurcation_diagram": "diagram",
     "contraction_rate": "relaxation",
+    "curve": "curves",
     "evolve": "trajectory",
     "initial_from": "evolution",
     "moments_of": "trajectory",
@@ -103,6 +105,7 @@ __all__ = [
     "WeakSecondOrder",
     "bifurcation_diagram",
     "contraction_rate",
+    "curve",
     "evolve",
     "initial_from",
     "moments_of",

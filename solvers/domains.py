@@ -17,9 +17,9 @@ from .evolution.sphere.space import SPACES as EVOLUTION_ON_SPHERES
 from .geometry import Geometry
 from .particles.circle import circle_setting
 from .particles.circle_velocities import velocity_setting
-from .particles.custom_velocities import moment_setting, refused_setting
+from .particles.custom_velocities import moment_setting
 from .particles.settings import Motion
-from .particles.sphere import sphere_setting, sphere_velocity_setting
+from .particles.sphere import meridian_setting, sphere_setting, sphere_velocity_setting
 from .sphere import SPHERE
 
 
@@ -69,7 +69,7 @@ SOLVERS = {
         EVOLUTION_ON_SPHERES,
         sphere_setting,
         sphere_velocity_setting,
-        refused_setting,
+        meridian_setting,
         ON_SPHERES,
     ),
 }

@@ -114,7 +114,7 @@ def correct(
             if equation.symmetric:
                 step = _solve(jacobian, derivative, border_b, border_q, evaluation.residual, negative == 0)
             else:
-                step = _solve_any(jacobian, derivative, border_b, border_q, evaluation.residual)
+                step = _solve_any(jacobian, derivative, border_b, border_q, evaluation.residual, equation.counted)
         negative = step.negative
         b = b - step.b
         q -= step.q
@@ -147,9 +147,11 @@ def _solve(
     return _solve_bordered(jacobian, derivative, border_b, border_q, residual, negative) if step is None else step
 
 
-def _solve_any(jacobian: Floats, derivative: Floats, border_b: Floats, border_q: float, residual: Floats) -> _Step:
-    """Return the step by a matrix that is not symmetric; its eigenvalues are counted by their real parts."""
-    negative = int(np.count_nonzero(np.linalg.eigvals(jacobian).real < 0.0))
+def _solve_any(
+    jacobian: Floats, derivative: Floats, border_b: Floats, border_q: float, residual: Floats, counted: bool
+) -> _Step:
+    """Return the step by a matrix that is not symmetric; its eigenvalues, if counted, by their real parts."""
+    negative = int(np.count_nonzero(np.linalg.eigvals(jacobian).real < 0.0)) if counted else 0
     *_, solved, failed = lapack.dgesv(jacobian, np.array((residual, derivative)).T)
     of_residual, of_derivative = solved.T
     step = None if failed else _eliminated(of_residual, of_derivative, border_b, border_q, negative)

@@ -6,6 +6,7 @@ from typing import Any
 
 import mpmath as mp
 import numpy as np
+from scipy import optimize
 
 
 def exact(number: Any) -> Any:
@@ -662,3 +663,100 @@ def particle_remainders(slope: Callable[[Any], Any], angles: Any, times: Any) ->
         mean = np.exp(1j * angles).sum() / count
         found.append(float(np.mean(2 * np.sin(0.5 * (angles - np.angle(mean))) ** 2)))
     return np.array(found)
+
+
+def extrapolated_slope(function: Callable[[Any], Any], place: Any, step: Any, levels: int = 8) -> tuple[Any, Any]:
+    """Return the derivative of an array of numbers by Neville's extrapolation of central differences, and its error.
+
+    In longdouble; the error is the largest change by the last extrapolation, the least over the table, and that of
+    rounding.
+    """
+    place, step = np.longdouble(place), np.longdouble(step)
+    column: list[Any] = []
+    best, least = None, np.inf
+    for _ in range(levels):
+        upper, lower = (np.asarray(function(float(place + side)), dtype=np.longdouble) for side in (step, -step))
+        width = np.longdouble(float(place + step)) - np.longdouble(float(place - step))
+        rounding = 16 * np.finfo(float).eps * max(np.abs(upper).max(), np.abs(lower).max()) / width
+        row = [(upper - lower) / width]
+        for order, coarse in enumerate(column, start=1):
+            row.append(row[-1] + (row[-1] - coarse) / (4**order - 1))
+            error = float(np.abs(row[-1] - row[-2]).max() + rounding)
+            if error < least:
+                best, least = row[-1], error
+        column, step = row, step / 2
+    return best, least
+
+
+def attention_states(
+    normalisation: str, beta: float, coupling: float, noise: float, values: Any, tries: int, seed: int, even: bool
+) -> list[Any]:
+    """Return densities on a grid, of mean one, that are fixed points of the stationary map of attention with noise.
+
+    ``values`` are those of V on the grid. By a root finder with differences from random starts, of all densities or of
+    even ones: softmax by (K*rho)^p e^(-V/D), others by the integral of the velocity, which needs even densities.
+    """
+    points = values.size
+    angles = 2.0 * np.pi * np.arange(points) / points
+    kernel = np.exp(beta * (np.cos(angles[:, None] - angles) - 1.0)) / points
+    waves = np.fft.rfftfreq(points, 1.0 / points)
+
+    def mapped(density: Any) -> Any:
+        if normalisation == "softmax":
+            field = coupling / beta * np.log(np.maximum(kernel @ density, 1e-300))
+        else:
+            velocity = coupling * attention_velocity(normalisation, beta, angles, density / points)
+            series = np.fft.rfft(velocity)
+            series[1:] /= 1j * waves[1:]
+            series[0] = series[-1] = 0.0
+            field = np.fft.irfft(series, points)
+        weights = np.exp((field - values - (field - values).max()) / noise)
+        return weights / weights.mean()
+
+    random, found = np.random.default_rng(seed), []
+    for _ in range(tries):
+        places, width = random.uniform(0.0, 2.0 * np.pi, 3), 10.0 ** random.uniform(-0.5, 1.2)
+        start = sum(
+            share * np.exp(width * (np.cos(angles - place) - 1.0))
+            for share, place in zip(random.exponential(size=3), places, strict=True)
+        )
+        start = start + 1e-3 * start.max()
+        start = 0.5 * (start + np.roll(start[::-1], 1)) if even else start
+        ended = optimize.root(lambda density: density - mapped(density), start / start.mean(), tol=1e-13)
+        if np.abs(ended.fun).max() > 1e-9 or ended.x.min() < -1e-9:
+            continue
+        if not any(np.abs(ended.x - other).max() < 1e-5 * other.max() for other in found):
+            found.append(ended.x)
+    return found
+
+
+def fold_equations(
+    unknown: Sequence[Any], couplings: Callable[[Any, Any], Sequence[Any]], points: int
+) -> list[Any]:
+    """Return the residuals of a fold on the circle, exact rationals apart by trapezoid sums in mpmath.
+
+    The unknowns are moments m_1..m_n, the null vector u_1..u_n, and the two parameters; the equations are
+    m = <c>, u = Cov(c) 2 lambda u and |u|^2 = 1, with 2 lambda_k = couplings(first, second)[k].
+    """
+    n = (len(unknown) - 2) // 2
+    m, u, (first, second) = unknown[:n], unknown[n : 2 * n], unknown[2 * n :]
+    strengths = couplings(first, second)
+    angles = [mp.pi * j / points for j in range(points + 1)]
+    waves = [[mp.cos(k * t) for k in range(1, n + 1)] for t in angles]
+    sides = [mp.mpf(1) / 2 if j in (0, points) else mp.mpf(1) for j in range(points + 1)]
+    weights = [
+        side * mp.exp(mp.fsum(s * a * c for s, a, c in zip(strengths, m, wave, strict=True)))
+        for side, wave in zip(sides, waves, strict=True)
+    ]
+    total = mp.fsum(weights)
+    weights = [weight / total for weight in weights]
+    means = [mp.fsum(w * wave[k] for w, wave in zip(weights, waves, strict=True)) for k in range(n)]
+    phi = [mp.fsum(s * v * c for s, v, c in zip(strengths, u, wave, strict=True)) for wave in waves]
+    mean = mp.fsum(w * p for w, p in zip(weights, phi, strict=True))
+    response = [
+        mp.fsum(w * (p - mean) * wave[k] for w, p, wave in zip(weights, phi, waves, strict=True)) for k in range(n)
+    ]
+    third = mp.fsum(w * (p - mean) ** 3 for w, p in zip(weights, phi, strict=True))
+    return [a - b for a, b in zip(m, means, strict=True)] + [a - b for a, b in zip(u, response, strict=True)] + [
+        mp.fsum(v * v for v in u) - 1, third
+    ]  # fmt: skip

@@ -14,7 +14,6 @@ from .options import (
     Parser,
     add_common,
     add_coupling,
-    add_coupling_range,
     add_figure,
     add_files,
     add_force,
@@ -23,6 +22,7 @@ from .options import (
 )
 from .potential_options import add_problem, at_coupling, parameter_destinations, problem_from, require_coupling
 from .progress import progress_bar
+from .ranges import Range, add_range, at_fixed_coupling, range_from, relative_range
 from .readers import number, whole, word
 from .terminal import UNKNOWN, formatted, note, say, say_json, set_verbosity, table
 from .workers import add_workers, require_workers
@@ -32,15 +32,17 @@ __all__ = [
     "TRAJECTORY_QUANTITIES",
     "UNKNOWN",
     "Parser",
+    "Range",
     "add_common",
     "add_coupling",
-    "add_coupling_range",
     "add_figure",
     "add_files",
     "add_force",
     "add_problem",
+    "add_range",
     "add_workers",
     "at_coupling",
+    "at_fixed_coupling",
     "check_targets",
     "draw",
     "draw_ensemble",
@@ -57,6 +59,8 @@ __all__ = [
     "problem_from",
     "progress_bar",
     "publish",
+    "range_from",
+    "relative_range",
     "require_coupling",
     "require_workers",
     "resolved_configuration",

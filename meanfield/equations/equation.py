@@ -120,12 +120,23 @@ class Equation:
         InvalidInput
             If there is no such parameter, or its value is not admitted.
         """
+        role, own = self.place_of(name)
+        changed: Any = getattr(self, role).with_parameter(own, value) if own else value
+        return self.replace(**{role: changed})
+
+    @checked
+    def place_of(self, name: str) -> tuple[str, str]:
+        """Return the field that has a continuous parameter, and its name there, empty for the field itself.
+
+        Raises
+        ------
+        InvalidInput
+            If there is no such parameter.
+        """
         places = self._places
         free = " with a free coupling, which at(coupling=...) fixes," if self.coupling is None else ""
         require_named(name, tuple(places), f"the problem{free}")
-        role, own = places[name]
-        changed: Any = getattr(self, role).with_parameter(own, value) if own else value
-        return self.replace(**{role: changed})
+        return places[name]
 
     def replace(self, **changed: Any) -> Self:
         """Return the same equation with some of its fields changed.
@@ -190,9 +201,14 @@ class Equation:
         return self.noise
 
     @property
+    def zonal(self) -> bool:
+        """Whether, on spheres, densities symmetric about the north pole stay so: the confinement, if any, is."""
+        return self.confinement is None or not self.domain.has_azimuth or self.confinement.zonal
+
+    @property
     def reflects(self) -> bool:
-        """Whether the reflection of the angle takes solutions to solutions: no phase lag, an even confinement."""
-        return not self.velocity.lag and (self.confinement is None or self.confinement.even)
+        """Whether the reflection of the angle takes solutions to solutions: no lag, no frequency, an even V."""
+        return not self.velocity.rotates and (self.confinement is None or self.confinement.even)
 
     @checked
     def lacks(self, capability: Capability) -> str:

@@ -7,8 +7,15 @@ The field of a density with moments :math:`m_l` is
 
 and, with sines :math:`s_l` of the density and :math:`u_l` of V on the circle,
 :math:`\sum_l (\sigma_l s_l + g_l)\sin l\theta`, :math:`g_l = -u_l/D`, besides; :math:`N_l` being the number of
-harmonics of degree l, 2 on the circle. Degree l is critical at the uniform state
-where :math:`\lambda_l = 1`.
+harmonics of degree l, 2 on the circle. On the ordinary sphere V may have coefficients of every order, as the
+density has moments. Degree l is critical at the uniform state where :math:`\lambda_l = 1`.
+
+Each coefficient is a quotient, and its derivative in any continuous parameter p of the equation, the coupling, the
+noise or one of the potential or of the confinement, has the exact derivative of the multipliers,
+
+.. math:: \partial_\kappa\sigma_l = -\frac{w_l}{D}, \quad \partial_D\sigma_l = -\frac{\sigma_l}{D}, \quad
+          \partial_p\sigma_l = -\frac{\kappa\,\partial_p w_l}{D}, \quad
+          \partial_D f_l = -\frac{f_l}{D}, \quad \partial_p f_l = -\frac{\partial_p v_l}{D}.
 """
 
 from functools import cached_property, lru_cache
@@ -19,6 +26,8 @@ import numpy.typing as npt
 
 from ..domains import Domain
 from ..harmonics.gegenbauer import multiplicities
+from ..harmonics.modes import Modes
+from ..harmonics.packing import moduli, packed
 from .capabilities import Capability, require
 from .equation import Equation
 
@@ -91,6 +100,26 @@ class Interaction:
         forces[0] = 0.0
         return forces
 
+    def harmonic_forces(self, degree: int) -> Floats:
+        """Return -v_lm/D and -u_lm/D on the ordinary sphere, by degree and order, (2, (L + 1)(L + 2)/2)."""
+        if self.problem.zonal:
+            cosine = packed(self.forces(degree))
+            return np.stack([cosine, np.zeros_like(cosine)])
+        confinement: Any = self.problem.confinement
+        forces: Floats = -confinement.harmonic_multipliers(degree) / self._over
+        forces[:, 0] = 0.0
+        return forces
+
+    def placed_forces(self, modes: Modes, degree: int) -> tuple[Any, Floats, Floats]:
+        """Return the places of the moments that a confinement forces, and -V/D there, of cosines and of sines."""
+        if self.problem.zonal:
+            return modes.axial(degree), self.forces(degree), self.sine_forces(degree)
+        return slice(None), *self.harmonic_forces(degree)
+
+    def force_lengths(self, degree: int) -> Floats:
+        """Return the lengths of the coefficients of -V/D of each degree behind a leading 0, with their orders."""
+        return moduli(*self.harmonic_forces(degree)) if not self.problem.zonal else np.abs(self.forces(degree))
+
     def sine_forces(self, degree: int) -> Floats:
         """Return g_l, l = 0..degree; all zero unless a confinement has sines."""
         confinement = self.problem.confinement
@@ -102,6 +131,58 @@ class Interaction:
         """Return f_l - i g_l, twice the coefficients of exp(il theta); real, f_l, unless there are sines."""
         forces, sines = self.forces(degree), self.sine_forces(degree)
         return forces - 1j * sines if np.any(sines) else forces
+
+    def attraction_derivatives(self, parameter: str, degree: int) -> Floats:
+        """Return the derivatives of sigma_l, l = 1..degree behind a leading 0, in a parameter of the problem.
+
+        Raises
+        ------
+        InvalidInput
+            If the problem has no such parameter, or the derivatives of the multipliers are not known.
+        """
+        role, own = self.problem.place_of(parameter)
+        unit = self.unit
+        if role == "coupling":
+            unit = _scale(self._potential, self.problem.domain) / np.longdouble(self._over)
+        elif role == "noise" and self._given is None:
+            unit /= -np.longdouble(self._over)
+        elif role in ("noise", "confinement"):
+            return np.zeros(degree + 1)
+        else:
+            derivatives = self._potential.multiplier_derivatives(own, self.problem.domain, degree)
+            factor = -np.longdouble(self.problem.fixed_coupling) / np.longdouble(self._over)
+            return _without_mean(factor * derivatives)
+        return np.asarray(-unit * _relative(self._potential, self.problem.domain, degree)).astype(float)
+
+    def strength_derivatives(self, parameter: str, degree: int) -> Floats:
+        """Return the derivatives of lambda_l, l = 1..degree behind a leading 0, in a parameter of the problem."""
+        numbers = multiplicities(self.problem.domain, degree)
+        return np.asarray(self.attraction_derivatives(parameter, degree) / numbers, dtype=float)
+
+    def force_derivatives(self, parameter: str, degree: int) -> Floats:
+        """Return the derivatives of f_l, l = 1..degree behind a leading 0, in a parameter of the problem."""
+        role, own = self._confining(parameter)
+        if role == "noise":
+            return np.asarray(-self.forces(degree) / self._over)
+        if role is None or self.problem.confinement is None:
+            return np.zeros(degree + 1)
+        derivatives = self.problem.confinement.multiplier_derivatives(own, self.problem.domain, degree)
+        return _without_mean(-derivatives / np.longdouble(self._over))
+
+    def sine_force_derivatives(self, parameter: str, degree: int) -> Floats:
+        """Return the derivatives of g_l, l = 0..degree, in a parameter of the problem."""
+        role, own = self._confining(parameter)
+        if role == "noise":
+            return np.asarray(-self.sine_forces(degree) / self._over)
+        if role is None or self.problem.confinement is None:
+            return np.zeros(degree + 1)
+        derivatives = self.problem.confinement.sine_multiplier_derivatives(own, self.problem.domain, degree)
+        return _without_mean(-derivatives / np.longdouble(self._over))
+
+    def _confining(self, parameter: str) -> tuple[str | None, str]:
+        """Return the place of a parameter on which the forces depend; None in place of the field for others."""
+        role, own = self.problem.place_of(parameter)
+        return (role if role == "confinement" or (role == "noise" and self._given is None) else None), own
 
     @property
     def significant_degree(self) -> int:
@@ -124,6 +205,13 @@ class Interaction:
         last = 2 * degree + 16
         further = float(np.abs(self.attractions(last)[degree + 1 :]).sum())
         return min(whole, further + peak * self.strongest_beyond(last))
+
+
+def _without_mean(values: Any) -> Floats:
+    """Return coefficients in double precision, 0 in place of that of degree 0."""
+    coefficients = np.asarray(values).astype(float)
+    coefficients[0] = 0.0
+    return coefficients
 
 
 # All states of a branch ask for the same.

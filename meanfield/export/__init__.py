@@ -27,13 +27,17 @@ from ..arguments import checked
 from ..base import SavedRecord
 from ..equations import Equation
 from ..errors import InvalidInput, with_article
+from ..records.curves import Curve
 from ..records.diagram import Diagram
+from ..records.phase_diagram import PhaseDiagram
 from ..records.state import StationaryStates
 from ..theory import transition_coupling
 from . import sets
 from .auto_reader import read_auto
 from .comparisons import check_comparison_target as check_comparison_target
 from .contractions import check_contraction_target as check_contraction_target
+from .curves import check_curve_target as check_curve_target
+from .curves import check_phase_diagram_target as check_phase_diagram_target
 from .datasets import RECORD_KINDS as RECORD_KINDS
 from .datasets import Content, content_netcdf, save_content, table_object
 from .datasets import to_xarray as content_to_xarray
@@ -97,6 +101,8 @@ _CONTENTS = {
     "Comparison": (".comparisons", "comparison_content"),
     "Contraction": (".contractions", "contraction_content"),
     "Sweep": (".sweeps", "sweep_content"),
+    "Curve": (".curves", "curve_content"),
+    "PhaseDiagram": (".curves", "phase_diagram_content"),
 }
 
 
@@ -114,10 +120,27 @@ def save(record: SavedRecord, path: str | Path, kind: str | None = None, force: 
         Whether existing files may be replaced.
     """
     if not isinstance(record, Diagram):
+        if isinstance(record, Curve | PhaseDiagram) and _is_auto(Path(path), kind):
+            return _save_curves(record, Path(path), force)
         return save_content(_content(record), path, kind, force)
     path, kind = Path(path), _kind(Path(path), kind)
     targets = check_writable(path, force, kind)
     write_files(_writers(record, targets, kind), force)
+    return targets
+
+
+def _is_auto(path: Path, kind: str | None) -> bool:
+    own = path.name.startswith("b.") and path.suffix.lower() not in KINDS
+    return kind == "auto" or (kind is None and (own or path.suffix.lower() == ".auto"))
+
+
+def _save_curves(record: Curve | PhaseDiagram, path: Path, force: bool) -> tuple[Path, ...]:
+    from .auto_curves import curve_texts
+
+    targets = check_writable(path, force, "auto")
+    texts = curve_texts(record.curves if isinstance(record, PhaseDiagram) else (record,))
+    written = {target: text_writer(text) for target, text in zip(targets, texts, strict=True)}
+    write_files(dict(reversed(written.items())), force)
     return targets
 
 

@@ -1,4 +1,4 @@
-"""Opening a file whose record is not known beforehand: a diagram, a trajectory, a contraction and others."""
+"""Opening a file whose record is not known beforehand: a diagram, a trajectory, a curve and others."""
 
 from collections.abc import Callable
 from importlib import import_module
@@ -16,6 +16,8 @@ _OPENERS = {
     "comparison": (".comparisons", "open_comparison"),
     "contraction": (".contractions", "open_contraction"),
     "sweep": (".sweeps", "open_sweep"),
+    "curve": (".curves", "open_curve"),
+    "phase diagram": (".curves", "open_phase_diagram"),
 }
 
 
@@ -46,7 +48,7 @@ def open_record(path: str | Path, *, check: bool = True) -> Any:
 
     Returns
     -------
-    Diagram, Trajectory, Ensemble, Comparison, Contraction or Sweep
+    Diagram, Trajectory, Ensemble, Comparison, Contraction, Sweep, Curve or PhaseDiagram
 
     Raises
     ------

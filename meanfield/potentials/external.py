@@ -21,9 +21,10 @@ from .parametric import exchanged, numbered
 from .pieces import pieces_from
 from .protocol import Potential
 from .sampling import UserFunction, formula_values, name_of
-from .series import as_number, checked_coefficients
+from .series import as_number, given_coefficients, padded
 from .uneven import FourierSeries, Parts, shape_of
 
+_SERIES = "cosine=(1.0,), sine=(0.0, 0.3)"
 _EXAMPLE = 'expression="cos(t) + 0.3*sin(2*t)"'
 
 
@@ -85,7 +86,7 @@ class External(Potential):
         if isinstance(self.expression, str):
             object.__setattr__(self, "expression", self.expression.strip())
         for kind in ("cosine", "sine"):
-            object.__setattr__(self, kind, _coefficients(getattr(self, kind), kind))
+            object.__setattr__(self, kind, given_coefficients(getattr(self, kind), kind, _SERIES))
         object.__setattr__(self, "constant", as_number(self.constant, "constant", "a finite number"))
         series = len(self.cosine) + len(self.sine) > 0
         given = [what is not None for what in (self.expression, self.function, self.parts)]
@@ -171,21 +172,29 @@ class External(Potential):
         return dataclasses.replace(self, cosine=tuple(changed["cosine"]), sine=tuple(changed["sine"]))
 
     def multiplier_derivatives(self, name: str, domain: Domain, degree: int) -> Array:
-        """Return the derivatives of the multipliers of cosines in a coefficient, refusing those of sines.
+        """Return the derivatives of the multipliers of cosines in a coefficient, 0 in that of a sine.
 
         Raises
         ------
         InvalidInput
-            If there is no such coefficient, or it is that of a sine, on which no multiplier depends.
+            If there is no such coefficient.
         """
         self._require_parameter(name)
-        if name.startswith("sine"):
-            raise InvalidInput(
-                f"multipliers are those of cosines, and {name} is the coefficient of a sine, on which "
-                "sine_multipliers depend"
-            )
         alone = np.array([0.0, *(float(other == name) for other in numbered("cosine", self.cosine))])
         return Cosines(alone).multipliers(domain, int(degree))
+
+    def sine_multiplier_derivatives(self, name: str, domain: Domain, degree: int) -> Array:
+        """Return the derivatives of the coefficients of sines in a coefficient, 0 in that of a cosine.
+
+        Raises
+        ------
+        InvalidInput
+            If there is no such coefficient.
+        """
+        self._require_parameter(name)
+        return padded(
+            np.array([0.0, *(float(other == name) for other in numbered("sine", self.sine))]), int(degree)
+        )
 
     def parameters(self) -> dict[str, Any]:
         """Return the constructor arguments; a callable is represented by its coefficients or parts."""
@@ -218,13 +227,6 @@ class External(Potential):
         rows[0, 0] = self.constant
         rows[0, 1 : 1 + len(self.cosine)], rows[1, 1 : 1 + len(self.sine)] = self.cosine, self.sine
         return FourierSeries(*rows)
-
-
-def _coefficients(values: Any, kind: str) -> tuple[float, ...]:
-    """Return the coefficients of cosines or sines, which may be none, as finite floats."""
-    if isinstance(values, Sequence) and not isinstance(values, str) and len(values) == 0:
-        return ()
-    return checked_coefficients(values, kind, "cosine=(1.0,), sine=(0.0, 0.3)")
 
 
 def _parts_from(description: Mapping[str, Any]) -> Parts:

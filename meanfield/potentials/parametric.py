@@ -27,6 +27,8 @@ from .arrays import Array, narrowed
 if TYPE_CHECKING:
     from .protocol import Potential
 
+# Domain, last degree, and whether sines are asked for.
+_Asked = tuple[Domain, int, bool]
 # Names that a sentence lists, and with which an unknown one is compared.
 _LISTED, _COMPARED = 12, 256
 # Error of an extrapolated derivative over the largest beyond which it is refused.
@@ -86,13 +88,17 @@ def require_named(name: str, known: Sequence[str], owner: str) -> None:
     raise InvalidInput(f"{owner} has no continuous parameter {shown(name)}; {hint}{have}")
 
 
-def extrapolated(potential: "Potential", name: str, domain: Domain, degree: int) -> tuple[Array, Array]:
+def extrapolated(
+    potential: "Potential", name: str, domain: Domain, degree: int, *, sines: bool = False
+) -> tuple[Array, Array]:
     """Return the derivatives of w_0, ..., w_degree in a parameter by extrapolated differences, and their errors.
 
     Parameters
     ----------
     name
         One of its ``parameter_names``.
+    sines
+        Whether to differentiate the coefficients of the sines instead.
 
     Returns
     -------
@@ -105,14 +111,15 @@ def extrapolated(potential: "Potential", name: str, domain: Domain, degree: int)
     InvalidInput
         If the potential refuses all neighbouring values on one side.
     """
-    middle = potential.multipliers(domain, degree).astype(np.longdouble)
+    asked = (domain, degree, sines)
+    middle = _read(potential, asked)
     value = values_of(potential)[name]
-    steps = _first_step(potential, name, value, (domain, degree)) * 0.5 ** np.arange(_LEVELS)
+    steps = _first_step(potential, name, value, asked) * 0.5 ** np.arange(_LEVELS)
     previous: list[tuple[Extended, Extended]] = []
     best, least = np.zeros(degree + 1, dtype=np.longdouble), np.full(degree + 1, np.longdouble(np.inf))
     bends: list[Extended] = []
     for step in steps.tolist():
-        upper, lower = (_at(potential, name, place, (domain, degree)) for place in (value + step, value - step))
+        upper, lower = (_at(potential, name, place, asked) for place in (value + step, value - step))
         current = [_difference(upper, lower, (value + step) - (value - step))]
         bends.append((upper - 2 * middle + lower) / np.longdouble(step))
         for order, (coarse, coarse_rounding) in enumerate(previous, start=1):
@@ -126,25 +133,32 @@ def extrapolated(potential: "Potential", name: str, domain: Domain, degree: int)
     return narrowed(best), narrowed(np.maximum(least, np.abs(_limit(bends)) - 8 * current[0][1]))
 
 
-def differenced(potential: "Potential", name: str, domain: Domain, degree: int) -> Array:
+def differenced(potential: "Potential", name: str, domain: Domain, degree: int, *, sines: bool = False) -> Array:
     """Return the derivatives by extrapolated differences, each known to 1e-8 of the largest.
 
     The largest is that of the derivatives or of the multipliers over the parameter, 1 where it is 0.
+
+    Parameters
+    ----------
+    name
+        One of its ``parameter_names``.
+    sines
+        Whether to differentiate the coefficients of the sines instead.
 
     Raises
     ------
     InvalidInput
         If they are not known that well, or the potential refuses all neighbouring values on one side.
     """
-    derivatives, errors = extrapolated(potential, name, domain, degree)
+    derivatives, errors = extrapolated(potential, name, domain, degree, sines=sines)
     size = abs(values_of(potential)[name]) or 1.0
-    largest = max(np.abs(derivatives).max(), np.abs(potential.multipliers(domain, degree)).max() / size)
+    largest = max(np.abs(derivatives).max(), np.abs(_read(potential, (domain, degree, sines))).max() / size)
     # An error that is no number is none that is small.
     if not errors.max() <= LARGEST_ERROR * largest:
         raise InvalidInput(
             f"the derivatives of the multipliers of {potential.name!r} in {name} by differences have errors of "
             f"{float(errors.max()):.1e} beside {float(largest):.1e}; give their formula as the method "
-            "multiplier_derivatives of its class"
+            f"{'sine_' if sines else ''}multiplier_derivatives of its class"
         )
     return derivatives
 
@@ -155,7 +169,7 @@ def _limit(bends: list[Extended]) -> Extended:
     return np.asarray((8 * fine - coarse) / 7)
 
 
-def _first_step(potential: "Potential", name: str, value: float, asked: tuple[Domain, int]) -> float:
+def _first_step(potential: "Potential", name: str, value: float, asked: _Asked) -> float:
     """Return the largest step in a parameter with finite multipliers that the potential admits on both sides."""
     size = abs(value) or 1.0
     step = _FIRST_STEP * size
@@ -174,8 +188,15 @@ def _first_step(potential: "Potential", name: str, value: float, asked: tuple[Do
     )
 
 
-def _at(potential: "Potential", name: str, value: float, asked: tuple[Domain, int]) -> Extended:
-    return potential.with_parameter(name, value).multipliers(*asked).astype(np.longdouble)
+def _at(potential: "Potential", name: str, value: float, asked: _Asked) -> Extended:
+    return _read(potential.with_parameter(name, value), asked)
+
+
+def _read(potential: "Potential", asked: _Asked) -> Extended:
+    """Return the multipliers of a potential, or the coefficients of its sines, in longdouble."""
+    domain, degree, sines = asked
+    coefficients = potential.sine_multipliers if sines else potential.multipliers
+    return coefficients(domain, degree).astype(np.longdouble)
 
 
 def _difference(upper: Extended, lower: Extended, width: float) -> tuple[Extended, npt.NDArray[np.longdouble]]:

@@ -1,11 +1,16 @@
 """The records of results: plain arrays with names, to be saved, exported, plotted and summarised."""
 
+from .columns import COUPLING as COUPLING
 from .comparison import Comparison as Comparison
 from .comparison import Fit as Fit
 from .comparison import Means as Means
 from .contraction import QUANTITIES as QUANTITIES
 from .contraction import Contraction as Contraction
 from .contraction import QuantityRate as QuantityRate
+from .curves import Curve as Curve
+from .curves import CurvePoint as CurvePoint
+from .curves import CurveType as CurveType
+from .curves import OrganisingPoint as OrganisingPoint
 from .diagram import Branch as Branch
 from .diagram import Diagram as Diagram
 from .diagram import SpecialPoint as SpecialPoint
@@ -20,6 +25,9 @@ from .observables import ORDER_DEFICIT as ORDER_DEFICIT
 from .observables import Observables as Observables
 from .observables import observable_named as observable_named
 from .outcome import Outcome as Outcome
+from .phase_diagram import PhaseDiagram as PhaseDiagram
+from .phase_diagram import Region as Region
+from .pieces import segments as segments
 from .relaxation import NORMS as NORMS
 from .relaxation import RateFit as RateFit
 from .relaxation import Relaxation as Relaxation

@@ -31,10 +31,11 @@ RESERVED = {
     "density", "description", "distance", "domain", "evaluations", "event", "f", "flow_map", "flow_time", "h",
     "harmonic", "index", "kernel_dimension", "label", "label_density", "layout", "lower", "mass_error",
     "method", "minimiser", "minimiser_reason", "minimum", "modes", "moment", "moments", "msg", "norm",
-    "observables", "order", "order_parameter", "outcome", "parent", "point", "point_labels", "points",
-    "position", "problem", "provenance", "relative_coupling", "residual", "s", "sine", "slowest_rate", "stable",
-    "state", "state_names", "status", "steps", "symmetry", "tangent_cosine", "tangent_coupling", "tangent_sine",
-    "time", "tolerance", "type", "unstable", "unstable_after", "unstable_before", "upper", "v", "warnings", "x",
+    "observables", "order", "order_parameter", "outcome", "parameter", "parameter_values", "parent", "point",
+    "point_labels", "points", "position", "problem", "provenance", "relative_coupling", "residual", "s", "sine",
+    "slowest_rate", "stable", "state", "state_names", "status", "steps", "symmetry", "tangent_cosine",
+    "tangent_coupling", "tangent_parameter", "tangent_sine", "time", "tolerance", "type", "unstable",
+    "unstable_after", "unstable_before", "upper", "v", "warnings", "x",
 }  # fmt: skip
 # Moments, and the digits of extended numbers in files.
 TAKEN = re.compile(r"[mprs]\d+|.*_decimal")

@@ -44,6 +44,8 @@ from .thresholds import (
 )
 from .thresholds import plain_number as plain_number
 from .thresholds import transition_coupling as transition_coupling
+from .two_parameters import UniformPoint, mode_interactions, tricritical_points
+from .two_parameters import resolved_samples as resolved_samples
 
 __all__ = [
     "BranchShape",
@@ -51,6 +53,7 @@ __all__ = [
     "GlobalCriterion",
     "MaierSaupeState",
     "Resonance",
+    "UniformPoint",
     "VerticalBranch",
     "branch_shape",
     "continuous_radius",
@@ -66,9 +69,11 @@ __all__ = [
     "maier_saupe_state",
     "maier_saupe_states",
     "maier_saupe_transition",
+    "mode_interactions",
     "ott_antonsen",
     "resonance",
     "tricritical_beta",
+    "tricritical_points",
     "vertical_branches",
     "vertical_spectrum",
 ]

@@ -62,6 +62,10 @@ class Theory(Protocol):
         """
         ...
 
+    def tricritical_excess(self, problem: Equation, n: int) -> float:
+        """Return a function of the parameters without poles that changes its sign where b_1 vanishes only."""
+        ...
+
     def criterion(self, problem: Equation) -> GlobalCriterion:
         """Return the global criterion: whether the transition is continuous at the linear threshold."""
         ...

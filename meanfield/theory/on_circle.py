@@ -68,6 +68,11 @@ class CircleTheory:
         kind = "supercritical" if curvature > 0.0 else "subcritical"
         return BranchShape(n, coupling, curvature, math.nan, float(q), float(third / relative[n]), kind)
 
+    def tricritical_excess(self, problem: Equation, n: int) -> float:
+        """Return w_n - 2 w_(2n) over the largest multiplier, which vanishes where b_1 does."""
+        extended = problem.potential.extended_multipliers(problem.domain, 2 * n)
+        return float(extended[n] - 2 * extended[2 * n])
+
     def criterion(self, problem: Equation) -> GlobalCriterion:
         """Return the global criterion, decided by the strengths of all modes."""
         relative = problem.potential.relative_multipliers(problem.domain, _CHECKED_DEGREE)

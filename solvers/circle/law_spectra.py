@@ -20,7 +20,6 @@ moves its eigenvalue to :math:`-\sigma` and no other one (Brauer).
 from collections.abc import Sequence
 
 import numpy as np
-import scipy.linalg
 
 from meanfield import Spectrum, State, growth_rates
 from meanfield.equations import Capability
@@ -95,8 +94,8 @@ class Linearisation:
         """Return the drive of the density and its slope on the grid, by sums over the grid."""
         potential, angles = self.problem.velocity.potential, self.angles
         weights = self.density / self.points
-        drive = scipy.linalg.circulant(-np.asarray(potential.values(angles), dtype=float)) @ weights
-        slope = scipy.linalg.circulant(-np.asarray(potential.slope(angles), dtype=float)) @ weights
+        drive = _convolved(-np.asarray(potential.values(angles), dtype=float), weights)
+        slope = _convolved(-np.asarray(potential.slope(angles), dtype=float), weights)
         return drive, slope
 
     def _improve_density(self) -> None:
@@ -156,6 +155,11 @@ class Linearisation:
         """Return a block of L whose rotation eigenvalue is moved behind all others."""
         matrix, generator = self.block(sines)
         return matrix if self.problem.confinement is not None else deflated(matrix, generator)
+
+
+def _convolved(kernel: Floats, weights: Floats) -> Floats:
+    """Return the circular convolution of values on a grid by its sums, whose terms keep their signs."""
+    return np.convolve(np.concatenate([kernel[1:], kernel]), weights, mode="valid")
 
 
 def spectrum(state: State) -> Spectrum:

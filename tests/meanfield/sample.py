@@ -5,13 +5,27 @@ The 1-cluster branch has a fold and a point of equal free energy for 1/2 < q < 1
 that of Kuramoto in 2t. The last branch, marked chiral, is synthetic: it only has every field in use.
 """
 
+import dataclasses
 import functools
 
 import numpy as np
 from scipy.optimize import brentq
 from scipy.special import ive
 
-from meanfield import Branch, Circle, CosineSeries, Diagram, McKeanVlasov, Outcome, SpecialPoint
+from meanfield import (
+    Branch,
+    Circle,
+    CosineSeries,
+    Curve,
+    Diagram,
+    McKeanVlasov,
+    OrganisingPoint,
+    Outcome,
+    PhaseDiagram,
+    Region,
+    SpecialPoint,
+    Transformer,
+)
 
 Q = 0.8
 MODES = 24
@@ -240,3 +254,75 @@ def _minimum(function, low: float, high: float) -> float:
     from scipy.optimize import minimize_scalar
 
     return float(minimize_scalar(function, bounds=(low, high), method="bounded", options={"xatol": 1e-10}).x)
+
+
+def made_up_phase_diagram():
+    """A phase diagram of one line and two regions, none of whose numbers was computed."""
+    line = line_of_transitions()
+    beta, height = line.first, line.relative_coupling
+    known = {"first": beta, "strip": np.zeros(beta.size, dtype=int)}
+    below = Region("uniform", 1, lower=np.full(5, 0.5), upper=height, area=0.6, point=(3.0, 0.7), **known)
+    above = Region(
+        "1-cluster", 2, lower=height, upper=np.full(5, 1.5), area=0.4, point=(3.0, 1.2),
+        found_minimiser="1-cluster", found_stable=1, agrees=False, **known,
+    )  # fmt: skip
+    return PhaseDiagram(
+        problem=McKeanVlasov(Circle(), Transformer(beta=3.0)),
+        parameter="beta",
+        interval=(2.5, 4.0),
+        unit="relative_coupling",
+        window=(0.5, 1.5),
+        curves=(line, dataclasses.replace(line, label="fold of the 1-cluster", type="fold", other_cosine=None,
+                                          other_sine=None, other_symmetry=None, special_points=())),
+        origins=("from the diagram at beta = 3", "in closed form"),
+        special_points=line.special_points,
+        regions=(below, above),
+        warnings=("made up, as its name says",),
+        provenance=PROVENANCE,
+    )  # fmt: skip
+
+
+def line_of_transitions():
+    """A curve in beta and the coupling with states of numbers that resemble those of a first-order line."""
+    beta = np.linspace(2.5, 4.0, 5)
+    coupling = 1.2 - 0.2 * beta
+    point = OrganisingPoint(
+        type="tricritical",
+        parameters=("beta", "coupling"),
+        values=np.array([beta[0], coupling[0]]),
+        coupling=coupling[0],
+        relative_coupling=1.0,
+        lower=beta[0] - 1e-14,
+        upper=beta[0] + 1e-14,
+        status="converged",
+        curves=("transition uniform | 1-cluster", "threshold of mode 1"),
+        cosine=np.array([1.0, 0.0, 0.0]),
+        sine=np.zeros(3),
+        description="the 1-cluster turns from continuous to discontinuous",
+    )
+    cosine = np.column_stack([np.ones(5), np.linspace(0.0, 0.8, 5), np.linspace(0.0, 0.4, 5)])
+    return Curve(
+        problem=McKeanVlasov(Circle(), Transformer(beta=3.0), coupling=0.6),
+        label="transition uniform | 1-cluster",
+        type="transition",
+        parameters=("beta", "coupling"),
+        interval=(2.5, 4.0),
+        values=np.column_stack([beta, coupling]),
+        coupling=coupling,
+        relative_coupling=np.linspace(1.0, 0.95, 5),
+        cosine=cosine,
+        sine=np.zeros((5, 3)),
+        observables={"free_energy_gap": np.zeros(5)},
+        residual=np.full(5, 2e-16),
+        unstable=np.zeros(5, dtype=int),
+        modes=np.full(5, 2),
+        arclength=np.linspace(0.0, 1.0, 5),
+        tangent=np.tile([0.98, -0.2], (5, 1)),
+        point_labels=("tricritical", "", "", "", "EP"),
+        outcome=Outcome.LEFT_INTERVAL,
+        other_cosine=np.tile([1.0, 0.0, 0.0], (5, 1)),
+        other_sine=np.zeros((5, 3)),
+        other_symmetry=0,
+        special_points=(point,),
+        warnings=("this curve is made up",),
+    )

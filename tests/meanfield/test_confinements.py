@@ -189,7 +189,7 @@ def test_neurons_are_even_where_reflection_exchanges_them():
             lambda: McKeanVlasov(Sphere(3), Kuramoto(), confinement=External.from_expression("sin(t)")),
             "angle to the north pole",
         ),
-        (lambda: McKeanVlasov(Sphere(3), Kuramoto(), confinement=Perceptron((1.0,), (0.3,))), "north pole"),
+        (lambda: McKeanVlasov(Sphere(4), Kuramoto(), confinement=Perceptron((1.0,), (0.3,))), "north pole"),
         (lambda: Perceptron((1.0,), (0.3,)).multipliers(Sphere(3), 4), "points to the angle 0.3"),
         (
             lambda: McKeanVlasov(CIRCLE, Kuramoto(), confinement=External(cosine=(0.0,), constant=2.0)),
@@ -270,8 +270,9 @@ def test_neurons_that_cancel_are_none(activation, turn):
     assert cancelling.scale(Circle()) <= 64 * EPS
 
 
-def test_coefficients_of_sines_have_no_multipliers_of_cosines():
+def test_derivatives_in_coefficients_of_sines():
     series = External.from_coefficients((0.3, 0.1), (0.2,))
     assert series.multiplier_derivatives("cosine1", Circle(), 2).tolist() == [0.0, 1.0, 0.0]
-    with pytest.raises(InvalidInput, match="sine_multipliers"):
-        series.multiplier_derivatives("sine1", Circle(), 2)
+    assert series.sine_multiplier_derivatives("cosine1", Circle(), 2).tolist() == [0.0, 0.0, 0.0]
+    assert series.multiplier_derivatives("sine1", Circle(), 2).tolist() == [0.0, 0.0, 0.0]
+    assert series.sine_multiplier_derivatives("sine1", Circle(), 2).tolist() == [0.0, 1.0, 0.0]

@@ -1,0 +1,109 @@
+"""Curves of special points in two parameters: folds, first-order lines, thresholds and branch points."""
+
+import time
+from dataclasses import asdict
+
+import numpy as np
+
+from meanfield import Curve, CurvePoint, InvalidInput, Number, OrganisingPoint, SpecialPoint
+from meanfield.arguments import checked
+from meanfield.equations import Capability, require
+
+from .branches.arclength import Arclength
+from .provenance import provenance
+from .threads import one_thread
+from .two_parameters import COUPLING, curve_from, require_followed, start_of
+from .watching import Watch, unwatched
+
+# Curves are smooth: steps are as long as their prediction allows, up to this length.
+LARGEST_STEP = 0.1
+
+
+@checked
+@one_thread()
+def curve(
+    start: SpecialPoint | OrganisingPoint | CurvePoint,
+    parameter: str,
+    interval: tuple[Number, Number],
+    *,
+    against: str | None = None,
+    method: Arclength | None = None,
+    watch: Watch | None = None,
+) -> Curve:
+    """Return the curve of special points through a start in two parameters.
+
+    Parameters
+    ----------
+    start
+        A special point of a diagram, an organising point or a point of a curve: a fold, a point of equal free
+        energy, or a branch point. Its equation fixes all other parameters.
+    parameter
+        The first parameter, one of ``problem.parameters``, which covers the interval.
+    interval
+        Its range, which contains the start. Curves are followed to its ends, or to where they end themselves,
+        through turning points in either parameter.
+    against
+        The second parameter, free to follow; by default the one that the start was located in, the coupling.
+    method
+        Step control; steps are in units of moments, relative coupling and the length of the interval.
+    watch
+        Called with the number of directions followed, 2 and a label.
+
+    Returns
+    -------
+    Curve
+        From one end to the other, with the organising points on it and everything a reader must be warned of.
+
+    Raises
+    ------
+    InvalidInput
+        If a parameter is unknown, the interval is empty or does not contain the start, or no curve leaves such a
+        start.
+    NotResolved
+        If a confinement has kinks.
+
+    Examples
+    --------
+    >>> from meanfield import Circle, McKeanVlasov, Transformer
+    >>> from solvers import bifurcation_diagram
+    >>> diagram = bifurcation_diagram(McKeanVlasov(Circle(), Transformer(beta=5.0)), depth=1, rates=False)
+    >>> folds = curve(diagram.events("fold")[0], "beta", (2.0, 8.0))
+    >>> folds.label, [(point.type, round(point.values[0], 10)) for point in folds.special_points]
+    ('fold of the 1-cluster', [('tricritical', 2.4469183113)])
+    """
+    started = time.process_time()
+    known = start_of(start)
+    problem = known.problem
+    require(problem, Capability.GRADIENT, "curves of special points")
+    names = (parameter, _second(parameter, against, known.found, start))
+    for name in names:
+        problem.place_of(name)
+    low, high = interval
+    if not (np.isfinite(low) and np.isfinite(high) and low < high):
+        raise InvalidInput(f"the interval of {parameter} must be finite and increasing, not [{low:g}, {high:g}]")
+    require_followed(known)
+    method = Arclength(max_step=LARGEST_STEP) if method is None else method
+    options = {"parameters": list(names), "interval": [float(low), float(high)], **asdict(method)}
+
+    def describe() -> dict[str, object]:
+        return provenance(problem, options, time.process_time() - started)
+
+    return curve_from(known, names, (float(low), float(high)), method, watch or unwatched, describe)
+
+
+def _second(
+    parameter: str, against: str | None, found: str, start: SpecialPoint | OrganisingPoint | CurvePoint
+) -> str:
+    """Return the second parameter."""
+    if against is None:
+        own = (found,) if isinstance(start, SpecialPoint) else (found, *start.parameters)
+        against = next((name for name in own if name != parameter), None)
+        if against is None:
+            raise InvalidInput(
+                f"the start was located in {parameter}, and a curve needs a second parameter; name it by against"
+            )
+    if against == parameter:
+        raise InvalidInput(
+            f"the two parameters of a curve differ, and both are {parameter}; try against={COUPLING!r}"
+        )
+    return against

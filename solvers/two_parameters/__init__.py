@@ -1,0 +1,6 @@
+"""Curves of special points in two parameters: extended systems followed by the continuation of branches."""
+
+from .assembling import curve_from as curve_from
+from .plane import COUPLING as COUPLING
+from .starts import require_followed as require_followed
+from .starts import start_of as start_of

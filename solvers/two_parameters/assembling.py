@@ -1,0 +1,214 @@
+"""A curve from its start: both directions followed, its organising points located, and its record."""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from meanfield import Curve, Equation, InvalidInput, OrganisingPoint, Outcome
+from meanfield.equations import Interaction
+from meanfield.records import CurveType
+from meanfield.theory import UniformPoint, mode_interactions, tricritical_points
+
+from ..bases import EPS
+from ..branches.arclength import Arclength
+from ..branches.continuation import End, Point, length
+from ..watching import Watch
+from .extended import ExtendedEquation
+from .folds import fold_start
+from .following import Knot, Side, extended, follow
+from .plane import COUPLING, Plane
+from .recording import Row, organising, recorded, stationary_point, uniform_row
+from .starts import Start, plane_of
+
+# Length of the first steps.
+FIRST_STEP = 0.01
+# The organising point at which a curve meets the uniform state is looked for within so many times the distance of
+# its last two points, among the multiples of its mode up to this one.
+BEYOND, LAST_PARTNER = 4.0, 32
+UNIFORM_WORDS = {
+    "tricritical": "the branch of the mode turns from continuous to discontinuous",
+    "mode interaction": "two modes of the uniform state are critical together",
+}
+
+
+def curve_from(
+    start: Start,
+    names: tuple[str, str],
+    interval: tuple[float, float],
+    method: Arclength,
+    watch: Watch,
+    describe: Callable[[], dict[str, Any]],
+) -> Curve:
+    """Return the record of the curve through a start."""
+    plane = plane_of(start, names, interval)
+    first = STARTS[start.kind](start, plane)
+    if isinstance(first, End):
+        raise InvalidInput(f"no curve was followed from the start: {first.outcome}")
+    equation = extended(first)
+    found = equation.system(first.b, first.q)
+    place = plane.place(float(first.b[-1]), first.q)
+    name = stationary_point(found.states[0], place.problem)
+    label = equation.label(name.equation.densities.name_of(name))
+    sides = []
+    for done in range(2):
+        watch(done, 2, label)
+        sides.append(follow(_turned(first, 1 - 2 * done), method, min(FIRST_STEP, method.max_step)))
+    watch(2, 2, label)
+    return _joined(sides, label, equation, plane, describe)
+
+
+STARTS: dict[str, Callable[[Start, Plane], Point | End]] = {"fold": fold_start}
+
+
+def _turned(point: Point, direction: int) -> Point:
+    """Return the first point with its tangent towards larger or smaller values of the first parameter."""
+    first, _ = extended(point).plane.place(float(point.b[-1]), point.q).slopes @ [
+        point.solution.tangent_b[-1],
+        point.solution.tangent_q,
+    ]
+    if first * direction < 0.0 or (first == 0.0 and direction < 0):
+        solution = point.solution
+        reversed_solution = type(solution)(
+            solution.b, solution.q, solution.evaluation, -solution.tangent_b, -solution.tangent_q, solution.negative
+        )
+        return Point(point.equation, reversed_solution, point.arclength)
+    return point
+
+
+def _joined(
+    sides: Sequence[Side],
+    label: str,
+    equation: ExtendedEquation,
+    plane: Plane,
+    describe: Callable[[], dict[str, Any]],
+) -> Curve:
+    """Return the record of the two sides of a curve, from the end of the second to that of the first."""
+    up, down = sides
+    closed = Outcome.CLOSED_LOOP in (up.outcome, down.outcome)
+    pieces: list[tuple[Side, int]] = [(up, 1)] if closed else [(down, -1), (up, 1)]
+    rows: list[Row] = []
+    points: list[OrganisingPoint] = []
+    warnings: list[str] = []
+    for side, direction in pieces:
+        found = _rows(side, direction, label, equation.kind, plane, points, warnings)
+        rows += found[::-1] if direction < 0 else found[(0 if closed else 1) :]
+    origin = rows[0].arclength
+    for row in rows:
+        row.arclength -= origin
+    if not closed:
+        for end in (rows[0], rows[-1]):
+            end.label = end.label or "EP"
+    points.sort(key=lambda point: float(point.values[0]))
+    return recorded(
+        rows,
+        label,
+        equation.kind,
+        plane.problem,
+        plane.names,
+        interval=(float(plane.interval[0]), float(plane.interval[1])),
+        outcome=up.outcome,
+        first_outcome=up.outcome if closed else down.outcome,
+        symmetry=equation.basis.symmetry,
+        special_points=tuple(points),
+        warnings=tuple(dict.fromkeys(warnings)),
+        provenance=describe(),
+        **equation.record_fields,
+    )
+
+
+def _rows(
+    side: Side,
+    direction: int,
+    label: str,
+    kind: CurveType,
+    plane: Plane,
+    points: list[OrganisingPoint],
+    warnings: list[str],
+) -> list[Row]:
+    """Return the rows of a side, from the start on, and add its organising points and warnings."""
+    rows = []
+    for knot in side.knots:
+        row = knot.row
+        if direction < 0:
+            row.tangent, row.arclength = (-row.tangent[0], -row.tangent[1]), 2.0 - row.arclength
+        rows.append(row)
+        if knot.event is not None and knot.event.type != "end":
+            row.label = knot.event.type
+            text = "two folds end in each other" if knot.event.type == "cusp" else ""
+            points.append(organising(row, knot.event.type, plane.names, _bounds(knot), (label,), text))
+    warnings += side.warnings
+    if side.outcome not in (Outcome.LEFT_INTERVAL, Outcome.JOINED_BRANCH, Outcome.CLOSED_LOOP):
+        values = ", ".join(
+            f"{n} = {float(v):.6g}" for n, v in zip(plane.names, side.knots[-1].place.values, strict=True)
+        )
+        warnings.append(f"the curve ends at {values}: {side.outcome}")
+    if side.arrival is not None:
+        _add_uniform(side, rows, direction, label, plane, points, warnings)
+    return rows
+
+
+def _bounds(knot: Knot) -> tuple[float, float]:
+    """Return an interval of the first parameter that contains a located point."""
+    assert knot.event is not None
+    value, (in_x, in_q) = knot.place.values[0], knot.place.slopes[0]
+    spread = abs(in_x) * knot.event.error[0] + abs(in_q) * knot.event.error[1] + 4 * EPS * abs(float(value))
+    return float(value) - spread, float(value) + spread
+
+
+def _add_uniform(
+    side: Side,
+    rows: list[Row],
+    direction: int,
+    label: str,
+    plane: Plane,
+    points: list[OrganisingPoint],
+    warnings: list[str],
+) -> None:
+    """Add the point at which a side meets the uniform state: a tricritical point or an interaction of modes."""
+    nearest = _uniform_point(side, plane)
+    if nearest is None:
+        warnings.append("the curve ends at the uniform state, at an organising point that was not located")
+        return
+    degree = nearest.modes[0]
+    problem = plane.problem.with_parameter(plane.other, nearest.value).at(coupling=nearest.coupling)
+    by_name = {plane.other: nearest.value, COUPLING: nearest.coupling}
+    first, second = (by_name[name] for name in plane.names)
+    lower, upper = nearest.lower, nearest.upper
+    slope = _threshold_slope(problem, plane.other, degree)
+    if plane.names[0] != plane.other:
+        spread = abs(slope) * (upper - lower) + 4 * EPS * abs(float(first))
+        lower, upper = float(first) - spread, float(first) + spread
+    tangent = np.array((1.0, slope) if plane.names[0] == plane.other else (slope, 1.0))
+    arclength = rows[-1].arclength + direction * length(side.knots[-1].point.b[:-1], 0.0)
+    tangent *= np.copysign(1.0, tangent @ rows[-1].tangent) / length(tangent, 0.0)
+    row = uniform_row(problem, (first, second), (float(tangent[0]), float(tangent[1])), arclength)
+    row.label = nearest.type
+    rows.append(row)
+    through = (label, *(f"threshold of mode {mode}" for mode in nearest.modes))
+    points.append(organising(row, nearest.type, plane.names, (lower, upper), through, UNIFORM_WORDS[nearest.type]))
+
+
+def _uniform_point(side: Side, plane: Plane) -> UniformPoint | None:
+    """Return the organising point of the uniform branch at which a side ends, None if none is near."""
+    if not plane.in_coupling:
+        return None
+    degree, values = side.arrival, [float(knot.place.values[plane.names.index(plane.other)]) for knot in side.knots]
+    assert degree is not None
+    value = values[-1]
+    reach = BEYOND * abs(value - values[-2]) + 1e-9 * abs(value) if len(values) > 1 else 1e-3 * plane.unit
+    around = value - reach, value + reach
+    modes = tuple(mode for mode in range(1, LAST_PARTNER + 1) if mode % degree == 0 or mode == degree)
+    try:
+        found = tricritical_points(plane.problem, plane.other, around, (degree,))
+        found += mode_interactions(plane.problem, plane.other, around, modes)
+    except InvalidInput:
+        return None
+    return min(found, key=lambda point: abs(point.value - value), default=None)
+
+
+def _threshold_slope(problem: Equation, parameter: str, degree: int) -> float:
+    """Return the derivative of the critical coupling of a degree in another parameter of a problem at it."""
+    interaction = Interaction(problem)
+    strengths = interaction.strength_derivatives(parameter, degree)
+    return float(-strengths[degree] / interaction.strength_derivatives(COUPLING, degree)[degree])

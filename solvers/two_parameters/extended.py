@@ -1,0 +1,207 @@
+r"""Extended systems: the stationary equation with one condition more, in the plane of two parameters.
+
+Their unknowns are the states and the coordinate x, packed in one vector, and their parameter is the coordinate q,
+so that :func:`solvers.branches.continuation.trace` follows their solutions as it follows branches.
+"""
+
+from collections.abc import Callable
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from meanfield import InvalidInput
+from meanfield.records import CurveType
+
+from ..bases import EPS, Basis, Floats, Gibbs
+from ..branches.continuation import Point, length
+from ..equation import Evaluation, StationaryEquation
+from ..limits import MAX_UNKNOWNS
+from ..significant import even_size
+from .plane import Plane
+from .states import AtState, Dressed
+
+# States that are images of each other on two sides of the uniform state are not farther from each other than this.
+CLOSE = 0.5
+
+
+class System:
+    """An extended system at one point.
+
+    Attributes
+    ----------
+    states : tuple of AtState
+        The stationary equation at each of the states.
+    residual : (size,) float
+        The residuals of the states, and the condition.
+    """
+
+    def __init__(self, states: tuple[AtState, ...], residual: Floats) -> None:
+        self.states = states
+        self.residual = residual
+
+    @cached_property
+    def derivatives(self) -> tuple[Floats, Floats]:
+        """The derivatives of the residual in the unknowns, (size, size), and in q, (size,)."""
+        raise NotImplementedError
+
+
+class ExtendedEquation(StationaryEquation):
+    """The base of extended systems; of what a stationary equation does, only what continuation asks for is defined.
+
+    Parameters
+    ----------
+    plane
+        The two parameters.
+    bases
+        One basis for each of the states.
+
+    Attributes
+    ----------
+    basis : Basis
+        That of the first state.
+    scales : (size,) float
+        One for each unknown.
+    """
+
+    kind: CurveType
+    symmetric = False
+    counted = False
+
+    def __init__(self, plane: Plane, bases: tuple[Basis, ...]) -> None:
+        self.plane = plane
+        self.bases = bases
+        self.basis = bases[0]
+        self.dressed = tuple(Dressed.of(basis) for basis in bases)
+        self.scales = np.ones(sum(basis.degrees.size for basis in bases) + 1)
+        self._last: tuple[Floats, float, System] | None = None
+
+    def system(self, b: Floats, q: float) -> System:
+        """Return the system at (b, q); the last one is kept, since Newton's method asks for its parts in turn."""
+        if self._last is None or self._last[1] != q or not np.array_equal(self._last[0], b):
+            self._last = b, q, self._system(self.at_states(b, q))
+        return self._last[2]
+
+    def _system(self, states: tuple[AtState, ...]) -> System:
+        raise NotImplementedError
+
+    def at_states(self, b: Floats, q: float) -> tuple[AtState, ...]:
+        """Return the stationary equation at each state of (b, q)."""
+        found, start = [], 0
+        for dressed in self.dressed:
+            size = dressed.basis.degrees.size
+            place = float(b[-1]), q
+            coefficients = self.plane.coefficients(*place, dressed.basis.degrees)
+            found.append(AtState(dressed, place, coefficients, b[start : start + size]))
+            start += size
+        return tuple(found)
+
+    def evaluate(self, b: Floats, q: float) -> Evaluation:
+        """Return the residual and the density of the first state; nan where q or x is not admissible."""
+        try:
+            with np.errstate(all="ignore"):
+                found = self.system(b, q)
+        except (InvalidInput, np.linalg.LinAlgError):
+            return Evaluation(np.full(b.size, np.nan), Gibbs(np.full(1, np.nan), np.nan))
+        return Evaluation(found.residual, found.states[0].gibbs)
+
+    def linearise(self, b: Floats, q: float, moments: Floats) -> tuple[Floats, Floats]:
+        """Return the derivatives of the residual in the unknowns and in q; nan where :meth:`evaluate` is."""
+        try:
+            with np.errstate(all="ignore"):
+                return self.system(b, q).derivatives
+        except (InvalidInput, np.linalg.LinAlgError):
+            return np.full((b.size, b.size), np.nan), np.full(b.size, np.nan)
+
+    def label(self, name: str) -> str:
+        """Return the name of the curve from that of the branch of the first state."""
+        raise NotImplementedError
+
+    @property
+    def record_fields(self) -> dict[str, Any]:
+        """Fields of records that not every type of curve has."""
+        return {}
+
+    @property
+    def tests(self) -> dict[str, Callable[[Point], float]]:
+        """Functions of a point of the curve that vanish at organising points, by their type."""
+        return {}
+
+    def arrival(self, last: Point, point: Point) -> int | None:
+        """Return the critical degree where a curve meets the uniform state between two points, None if it does not.
+
+        There the largest moment of a small state changes its sign, the curve going on through images of its states.
+        """
+        if self.plane.problem.confinement is not None:
+            return None
+        size = self.basis.degrees.size
+        before, after = last.unknowns_on(self)[0][:size], point.unknowns_on(self)[0][:size]
+        place = int(np.argmax(np.abs(before)))
+        if not before[place] * after[place] < 0.0 or length(after - before, 0.0) > CLOSE:
+            return None
+        return int(self.basis.degrees[place])
+
+    def partition(self, q: float, moments: Floats) -> None:
+        """Return None: all unknowns are factorised together."""
+        return
+
+    def resolves(self, b: Floats, q: float, moments: Floats) -> bool:
+        """Return whether quadratures and unknowns resolve the states, and the borders are near the null vectors."""
+        found = self.system(b, q)
+        return self._borders_fit(found) and all(map(self._suffices, found.states))
+
+    def _suffices(self, state: AtState) -> bool:
+        return state.resolves() and self._modes_suffice(state)
+
+    def _modes_suffice(self, state: AtState) -> bool:
+        """Return whether no mode beyond the unknowns moves the density: the last do not, or there are none."""
+        degrees = state.dressed.basis.degrees
+        last = degrees >= degrees[-1] - 3 * state.dressed.basis.symmetry
+        return bool(np.abs(state.field[last]).max() <= EPS) or self.plane.ends_by(int(degrees[-1]), *state.place)
+
+    def _borders_fit(self, found: System) -> bool:
+        """Return whether the borders of the matrix are near its null vectors."""
+        return True
+
+    def refined(self, b: Floats, q: float, moments: Floats) -> "ExtendedEquation | None":
+        """Return the system with more nodes or unknowns, or other borders; None at the limits."""
+        found = self.system(b, q)
+        if not self._borders_fit(found):
+            return self.bordered_by(found)
+        bases = tuple(map(self._refined_basis, found.states))
+        known = tuple(basis for basis in bases if basis is not None)
+        return self.in_bases(known) if len(known) == len(bases) else None
+
+    def _refined_basis(self, state: AtState) -> Basis | None:
+        basis = state.dressed.basis
+        if self._suffices(state):
+            return basis
+        nodes, cells = basis.nodes if state.resolves() else 2 * basis.nodes, basis.cells
+        if not self._modes_suffice(state):
+            degrees = self.plane.significant(*state.place, basis.admissible(2 * int(basis.degrees[-1])))
+            cells = np.union1d(cells, degrees // basis.symmetry)
+            nodes = max(nodes, even_size(2 * int(cells[-1])))
+        if nodes > basis.most_nodes or cells.size > min(basis.most_cells, MAX_UNKNOWNS):
+            return None
+        return basis.resized(cells, nodes)
+
+    def in_bases(self, bases: tuple[Basis, ...]) -> "ExtendedEquation":
+        """Return the same system with other bases of its states."""
+        return type(self)(self.plane, bases)
+
+    def bordered_by(self, found: System) -> "ExtendedEquation":
+        """Return the same system with its null vectors at a point as borders."""
+        return self
+
+    def transfer(self, b: Floats, to: StationaryEquation) -> Floats:
+        """Return the unknowns of a refined system that have the same moments."""
+        assert isinstance(to, ExtendedEquation)
+        if to.scales.size == self.scales.size:
+            return b
+        moved, start, place = np.zeros(to.scales.size), 0, 0
+        for basis, larger in zip(self.bases, to.bases, strict=True):
+            own = b[start : start + basis.degrees.size]
+            moved[place + np.searchsorted(larger.degrees, basis.degrees)] = own
+            start, place = start + basis.degrees.size, place + larger.degrees.size
+        moved[-1] = b[-1]
+        return moved

@@ -1,0 +1,227 @@
+"""Following a curve of special points from its start to both of its ends, with the organising points on the way."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+import numpy as np
+from scipy.optimize import brentq
+
+from meanfield import Outcome
+
+from ..bases import EPS, Floats
+from ..branches.arclength import Arclength
+from ..branches.continuation import End, Point, hermite, length, point_between, trace
+from ..newton import POLISHED, correct
+from .extended import ExtendedEquation
+from .plane import Place
+from .recording import Row, row_of
+
+# A loop has at least so many points.
+FEWEST_IN_LOOP = 8
+# A chord misses the curve by less than this share of its length.
+MISSED = 0.3
+# Roundings of a coordinate to which the end of an interval is met.
+ROUNDINGS = 16
+
+
+@dataclass(slots=True)
+class Event:
+    """A located point of a curve: its type, ``end`` at the end of the interval, and how well x and q are known."""
+
+    type: str
+    error: tuple[float, float] = (0.0, 0.0)
+
+
+@dataclass(slots=True)
+class Knot:
+    """A point of a followed curve, its place in the plane, its row in the record, and what it is.
+
+    ``tests`` are the values of the functions that vanish at organising points.
+    """
+
+    point: Point
+    place: Place
+    row: Row
+    tests: dict[str, float]
+    event: Event | None = None
+
+    @classmethod
+    def at(cls, point: Point, event: Event | None = None) -> "Knot":
+        """Return the knot of a point, whose system Newton's method has just left."""
+        equation = extended(point)
+        system = equation.system(point.b, point.q)
+        place = equation.plane.place(float(point.b[-1]), point.q)
+        tests = {kind: function(point) for kind, function in equation.tests.items()}
+        row, tolerance = (
+            row_of(point, place, system.states),
+            ROUNDINGS * EPS * max(map(abs, equation.plane.interval)),
+        )
+        for end in equation.plane.interval:
+            # The unit of a coordinate leaves a rounding.
+            if abs(row.values[0] - end) <= tolerance:
+                row.values = end, row.values[1]
+        return cls(point, place, row, tests, event)
+
+
+@dataclass(slots=True)
+class Side:
+    """One direction of a followed curve: the knots from the start on, and how it ended.
+
+    ``arrival`` is the critical degree where it met the uniform state beyond the last knot.
+    """
+
+    knots: list[Knot]
+    outcome: Outcome = Outcome.MAX_STEPS
+    arrival: int | None = None
+    warnings: list[str] = field(default_factory=list)
+
+
+def extended(point: Point) -> ExtendedEquation:
+    """Return the extended system of a point."""
+    equation = point.equation
+    assert isinstance(equation, ExtendedEquation)
+    return equation
+
+
+def follow(start: Point, method: Arclength, first_step: float) -> Side:
+    """Return a curve from its start along the tangent there, to the end of the interval or its own."""
+    side = Side([Knot.at(start)])
+    for item in trace(start, method, first_step):
+        if isinstance(item, End):
+            side.outcome = item.outcome
+            break
+        last = side.knots[-1]
+        side.arrival = extended(item).arrival(last.point, item)
+        if side.arrival is not None:
+            side.outcome = Outcome.JOINED_BRANCH
+            break
+        knot = Knot.at(item)
+        stretch = Stretch(last.point, item)
+        found, over = _events(stretch, last, knot), _end(stretch, last, knot)
+        if over is not None:
+            side.knots += [event for event in found if event.point.arclength < over.point.arclength]
+            side.knots += [] if over is last else [over]
+            side.outcome = Outcome.LEFT_INTERVAL
+            break
+        side.knots += [*found, knot]
+        if _returned(side.knots):
+            side.outcome = Outcome.CLOSED_LOOP
+            break
+    return side
+
+
+class Stretch:
+    """The curve between two neighbouring points as a function of arclength, each value corrected once."""
+
+    def __init__(self, first: Point, second: Point) -> None:
+        self.first, self.second = first.on(second.equation), second
+        self._points = {first.arclength: self.first, second.arclength: second}
+
+    def __call__(self, arclength: float) -> Point | None:
+        """Return the point at an arclength, None if Newton's method finds none."""
+        if arclength not in self._points:
+            found = point_between(self.first, self.second, arclength)
+            if found is None:
+                return None
+            self._points[arclength] = found
+        return self._points[arclength]
+
+    def zero(self, function: Callable[[Point], float]) -> tuple[Point, tuple[float, float]] | None:
+        """Return the point where a function of the point vanishes, and how far x and q are known."""
+        values: dict[float, float] = {}
+
+        def scalar(arclength: float) -> float:
+            point = self(arclength)
+            if point is None:
+                raise ArithmeticError
+            values[arclength] = function(point)
+            return values[arclength]
+
+        low, high = self.first.arclength, self.second.arclength
+        try:
+            if not scalar(low) * scalar(high) < 0.0:
+                return None
+            root = float(brentq(scalar, low, high, xtol=4 * EPS * max(1.0, high), rtol=4 * EPS))
+        except ArithmeticError:
+            return None
+        point = self(root)
+        assert point is not None
+        sides = [
+            min((s for s in values if sign * values[s] >= 0.0), key=lambda s: abs(s - root)) for sign in (-1, 1)
+        ]
+        ends = [self._points[s] for s in sides]
+        spread = (abs(float(ends[0].b[-1] - ends[1].b[-1])), abs(ends[0].q - ends[1].q))
+        return point, spread
+
+
+def _events(stretch: Stretch, last: Knot, knot: Knot) -> list[Knot]:
+    """Return the organising points between two knots."""
+    found = []
+    for kind, function in extended(knot.point).tests.items():
+        if last.tests[kind] * knot.tests[kind] < 0.0:
+            located = stretch.zero(function)
+            if located is not None:
+                found.append(Knot.at(located[0], Event(kind, located[1])))
+    return sorted(found, key=lambda each: each.point.arclength)
+
+
+def _end(stretch: Stretch, last: Knot, knot: Knot) -> Knot | None:
+    """Return the point at which the first parameter leaves its interval, None if it does not."""
+    plane = extended(knot.point).plane
+    low, high = plane.interval
+    value, before = knot.place.values[0], last.place.values[0]
+    if low <= value <= high:
+        return None
+    end = low if value < low else high
+    if abs(before - end) <= ROUNDINGS * EPS * max(abs(low), abs(high)):
+        return last
+    point = _at_end(stretch, end, (end - before) / (value - before))
+    if point is None:
+        located = stretch.zero(lambda point: _beyond(point, end))
+        point = knot.point if located is None else located[0]
+    return Knot.at(point, Event("end"))
+
+
+def _at_end(stretch: Stretch, end: float, share: float) -> Point | None:
+    """Return the point where the first parameter has a value; None if it is no coordinate or none is found."""
+    first, second = stretch.first, stretch.second
+    equation = extended(second)
+    plane = equation.plane
+    if plane.in_coupling and plane.names[0] != plane.other:
+        return None
+    arclength = first.arclength + share * (second.arclength - first.arclength)
+    b, q = hermite((first, second), arclength)
+    border = np.zeros_like(b)
+    if plane.in_coupling:
+        b[-1], border[-1] = end / plane.unit, 1.0
+    else:
+        q = float(1.0 + (end - plane.interval[0]) / (plane.interval[1] - plane.interval[0]))
+    solution = correct(equation, b, q, border, 0.0 if plane.in_coupling else 1.0, POLISHED)
+    if solution is None or length(solution.b - b, solution.q - q) > MISSED * (second.arclength - first.arclength):
+        return None
+    return Point(equation, solution, arclength).oriented(second.solution.tangent_b, second.solution.tangent_q)
+
+
+def _beyond(point: Point, end: float) -> float:
+    """Return how far the first parameter is beyond an end."""
+    plane = extended(point).plane
+    return float(plane.place(float(point.b[-1]), point.q).values[0] - end)
+
+
+def _returned(knots: list[Knot]) -> bool:
+    """Return whether the last chord passes the first point."""
+    if len(knots) < FEWEST_IN_LOOP:
+        return False
+    start, last, end = knots[0].point, knots[-2].point, knots[-1].point
+    if start.b.size != end.b.size:
+        start = start.on(end.equation)
+    last = last.on(end.equation)
+    chord = _vector(end) - _vector(last)
+    ahead = _vector(start) - _vector(last)
+    size = length(chord, 0.0)
+    along = float(ahead @ chord) / size**2
+    return 0.0 < along <= 1.0 and length(ahead - along * chord, 0.0) <= MISSED * size * along * (1 - along) + 1e-9
+
+
+def _vector(point: Point) -> Floats:
+    return np.append(point.b, point.q)

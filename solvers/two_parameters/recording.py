@@ -1,0 +1,163 @@
+"""Conversion of followed curves to the records of :mod:`meanfield`, plain arrays."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from meanfield import Curve, Equation, Number, OrganisingPoint
+from meanfield.records import CurveType
+from meanfield.theory import transition_coupling
+
+from ..bases import Floats
+from ..branches.continuation import Point
+from ..branches.recording import significant_moments
+from ..branches.uniform import unstable_uniform
+from ..domains import solvers_of
+from ..equation import StationaryEquation
+from ..inertia import count_negative
+from ..newton import Solution
+from ..observables import of_states
+from ..sizing import Size, confinement_field, equation_in
+from .plane import Place
+from .states import AtState
+
+# Eigenvalues of the stability matrix up to this are those that vanish along the curve, and their rounding.
+NEUTRAL = 1e-9
+# Relative width of an interval beyond which a point is not called located.
+CONVERGED = 1e-11
+
+
+@dataclass(slots=True)
+class Row:
+    """A point of a curve as its record has it; ``second`` are the moments of the second state of a transition."""
+
+    values: tuple[float, float]
+    tangent: tuple[float, float]
+    problem: Equation
+    moments: tuple[Floats, Floats]
+    second: tuple[Floats, Floats] | None
+    gap: float
+    residual: float
+    unstable: int
+    modes: int
+    arclength: float
+    label: str = ""
+
+
+def stationary_point(state: AtState, problem: Equation) -> Point:
+    """Return a state of an extended system as a point of its branch, where its stability is known."""
+    basis, geometry = state.dressed.basis, solvers_of(problem).geometry
+    if problem.confinement is not None:
+        size = Size(basis.cells, basis.nodes, confinement_field(problem, basis.symmetry, basis.nodes))
+        basis = geometry.basis(problem, basis.symmetry, size, even=True)
+    equation = equation_in(problem, basis, 1 if problem.fixed_coupling > 0 else -1, geometry)
+    b, q = equation.scales * state.moments, equation.q_at(problem.fixed_coupling)
+    evaluation = equation.evaluate(b, q)
+    matrix, _ = equation.linearise(b, q, evaluation.gibbs.moments)
+    negative = count_negative(matrix + NEUTRAL * np.eye(b.size))
+    return Point(equation, Solution(b, q, evaluation, np.zeros_like(b), 1.0, negative), 0.0)
+
+
+def unstable_directions(point: Point) -> int:
+    """Return the number of unstable directions at a state, without those that are neutral."""
+    equation: StationaryEquation = point.equation
+    return sum(equation.densities.unstable_counts(point, NEUTRAL))
+
+
+def row_of(point: Point, place: Place, states: tuple[AtState, ...]) -> Row:
+    """Return a point of a followed curve, with the equation at its states, as a row."""
+    stationary = [stationary_point(state, place.problem) for state in states]
+    known = [significant_moments(each) for each in stationary]
+    first, second = place.slopes @ np.array([point.solution.tangent_b[-1], point.solution.tangent_q])
+    unstable = sum(unstable_directions(each) for each in stationary[:1])
+    return Row(
+        place.values,
+        (float(first), float(second)),
+        place.problem,
+        known[0][:2],
+        known[1][:2] if len(known) > 1 else None,
+        stationary[0].invariant,
+        point.solution.residual,
+        unstable,
+        max(modes for *_, modes in known),
+        point.arclength,
+    )
+
+
+def recorded(
+    rows: list[Row], label: str, kind: CurveType, problem: Equation, names: tuple[str, str], **fields: Any
+) -> Curve:
+    """Return the record of a curve with the given rows."""
+    width = max(pair[0].size for row in rows for pair in (row.moments, row.second) if pair is not None)
+    cosine, sine = (np.array([_padded(row.moments[part], width) for row in rows]) for part in (0, 1))
+    others: dict[str, Any] = {}
+    if rows[0].second is not None:
+        for part, name in enumerate(("other_cosine", "other_sine")):
+            others[name] = np.array([_padded(row.second[part], width) for row in rows if row.second is not None])
+    couplings = np.array([float(row.problem.fixed_coupling) for row in rows])
+    return Curve(
+        problem=problem,
+        label=label,
+        type=kind,
+        parameters=names,
+        values=np.array([[float(value) for value in row.values] for row in rows]),
+        coupling=couplings,
+        relative_coupling=np.array([relative(row.problem) for row in rows]),
+        cosine=cosine,
+        sine=sine,
+        observables=of_states(problem, np.array([row.gap for row in rows])),
+        residual=np.array([row.residual for row in rows]),
+        unstable=np.array([row.unstable for row in rows]),
+        modes=np.array([row.modes for row in rows]),
+        arclength=np.array([row.arclength for row in rows]),
+        tangent=np.array([row.tangent for row in rows]),
+        point_labels=tuple(row.label for row in rows),
+        **others,
+        **fields,
+    )
+
+
+def relative(problem: Equation) -> float:
+    """Return the coupling over the smallest positive critical one, nan if there is none."""
+    critical = transition_coupling(problem)
+    return float("nan") if critical is None else float(problem.fixed_coupling / critical)
+
+
+def uniform_row(
+    problem: Equation, values: tuple[Number, Number], tangent: tuple[float, float], arclength: float
+) -> Row:
+    """Return the row of the uniform state at an organising point."""
+    moments = np.eye(5)[0], np.zeros(5)
+    count = unstable_uniform(problem, problem.fixed_coupling)
+    doubles = float(values[0]), float(values[1])
+    return Row(doubles, tangent, problem, moments, None, 0.0, 0.0, count, 0, arclength)
+
+
+def organising(
+    row: Row, kind: Any, names: tuple[str, str], bounds: tuple[float, float], curves: tuple[str, ...], text: str
+) -> OrganisingPoint:
+    """Return the record of an organising point at a row; its interval is that of the first parameter."""
+    low, high = bounds
+    share = relative(row.problem)
+    located = high - low <= 2 * CONVERGED * max(abs(low), abs(high))
+    return OrganisingPoint(
+        type=kind,
+        parameters=names,
+        values=np.array([float(value) for value in row.values]),
+        coupling=row.problem.fixed_coupling,
+        relative_coupling=None if np.isnan(share) else share,
+        lower=low,
+        upper=high,
+        status="converged" if located else "guess",
+        curves=curves,
+        cosine=row.moments[0],
+        sine=row.moments[1],
+        description=text,
+    )
+
+
+def _padded(moments: Floats, width: int) -> Floats:
+    padded = np.zeros(width)
+    padded[: moments.size] = moments
+    return padded

@@ -1,0 +1,254 @@
+"""From a located point of a diagram or a curve to the first point of a curve through it in two parameters."""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from meanfield import CurvePoint, Equation, InvalidInput, NotResolved, OrganisingPoint, SpecialPoint
+from meanfield.harmonics import Layout, moments_of
+from meanfield.records import CurveType
+from meanfield.theory import critical_couplings
+
+from ..bases import Basis, Floats, Integers, multiples
+from ..branches.continuation import End, Point, resolve
+from ..domains import solvers_of
+from ..limits import MAX_UNKNOWNS
+from ..newton import POLISHED, correct
+from ..significant import confining_degree, confining_symmetry, even_size
+from ..sizing import Size, stationary_equation
+from .extended import ExtendedEquation
+from .plane import COUPLING, Plane
+
+Pair = tuple[Floats, Floats]
+# A moment below this is rounding noise of a state that does not have it.
+SIGNIFICANT = 1e-8
+# The start of a curve is where it was said to be within this, in moments and coordinates.
+MOVED = 1e-4
+# A threshold is that of the mode whose critical coupling is the start's to this share, up to this mode.
+CRITICAL, LAST_DEGREE = 1e-9, 512
+
+
+class Start(NamedTuple):
+    """A start of curves: its equation, its type, the parameter it was found in, and moments of its states.
+
+    ``first`` and ``second`` are cosine and sine moments; the second is None for the uniform state and where there
+    is one state only.
+    """
+
+    problem: Equation
+    kind: CurveType
+    found: str
+    first: Pair
+    second: Pair | None
+    layout: Layout
+
+    @property
+    def uniform(self) -> bool:
+        """Whether the first state is the uniform one."""
+        return self.problem.confinement is None and not np.any(np.abs(self.first[0][1:]) > SIGNIFICANT)
+
+
+def start_of(given: SpecialPoint | OrganisingPoint | CurvePoint) -> Start:
+    """Return what a start is.
+
+    Raises
+    ------
+    InvalidInput
+        If no curve leaves such a point, or it belongs to no diagram and no curve.
+    """
+    if isinstance(given, CurvePoint):
+        second = (
+            None
+            if given.other_cosine is None or given.other_sine is None
+            else (given.other_cosine, given.other_sine)
+        )
+        return Start(
+            given.problem, given.type, given.parameters[1], (given.cosine, given.sine), second, given.layout
+        )
+    if given.problem is None:
+        raise InvalidInput(
+            "this point belongs to no diagram and to no curve, so its equation is not known; take one of "
+            "diagram.events() or of the special_points of a curve"
+        )
+    if isinstance(given, OrganisingPoint):
+        return _of_organising(given)
+    if given.type == "endpoint":
+        raise InvalidInput(
+            "no curve of special points leaves an endpoint; start from a fold, a transition or a branch point, "
+            "such as diagram.events('fold')[0]"
+        )
+    problem = given.problem.at(coupling=given.coupling)
+    kinds: dict[str, CurveType] = {"fold": "fold", "transition": "transition", "branch point": "branch point"}
+    start = Start(problem, kinds[given.type], COUPLING, (given.cosine, given.sine), None, given.layout)
+    return start._replace(kind="threshold") if start.kind == "branch point" and start.uniform else start
+
+
+def _of_organising(point: OrganisingPoint) -> Start:
+    """Return the start of the curve that an organising point lies on, on which it is a regular point."""
+    kinds: dict[str, CurveType] = {
+        "tricritical": "threshold",
+        "mode interaction": "threshold",
+        "cusp": "fold",
+        "triple point": "transition",
+        "end point": "transition",
+    }
+    assert point.problem is not None
+    found = COUPLING if COUPLING in point.parameters else point.parameters[1]
+    return Start(point.problem, kinds[point.type], found, (point.cosine, point.sine), None, point.layout)
+
+
+def plane_of(start: Start, names: tuple[str, str], interval: tuple[float, float]) -> Plane:
+    """Return the plane of two parameters at a start.
+
+    Raises
+    ------
+    InvalidInput
+        If the start is outside of the interval, or nothing depends on the second parameter.
+    """
+    problem, (low, high) = start.problem, interval
+    first = problem.parameters[names[0]]
+    slack = 1e-12 * max(abs(low), abs(high))
+    if not low - slack <= first <= high + slack:
+        raise InvalidInput(
+            f"the start has {names[0]} = {float(first):.12g}, outside of the interval [{low:g}, {high:g}]; "
+            "give one that contains it"
+        )
+    equation = stationary_equation(solvers_of(problem).geometry, problem)
+    axis = 0.0 if equation is None else equation.basis.axis
+    bare = Plane(problem, names, interval, 1.0, axis, np.arange(1, 33))
+    other = bare.other
+    x, q = bare.coordinates(first, problem.parameters[names[1]])
+    reference = _degrees(bare, x, q, 1)
+    if other == names[0]:
+        return Plane(problem, names, interval, float(high - low), axis, reference)
+    bare = Plane(problem, names, interval, 1.0, axis, reference)
+    cosine = start.first[0]
+    coefficients = bare.coefficients(x, q, reference)
+    moments = np.zeros(reference.size)
+    known = reference < cosine.size
+    moments[known] = cosine[reference[known]]
+    attractions, forces = coefficients.slopes
+    change = float(np.abs(attractions[0] * (np.abs(moments) + SIGNIFICANT) + forces[0]).max(initial=0.0))
+    if not change > 0.0:
+        raise InvalidInput(f"the states do not depend on {other}; take another second parameter with against=...")
+    return Plane(problem, names, interval, 1.0 / change, axis, reference)
+
+
+def _degrees(plane: Plane, x: float, q: float, symmetry: int) -> Integers:
+    """Return the significant degrees at a point of the plane, the first ones if they decay too slowly."""
+    for limit in (32, 64, 128, 256, 512):
+        degrees = plane.significant(x, q, multiples(symmetry, symmetry * limit))
+        if plane.ends_by(symmetry * limit, x, q):
+            return degrees
+    return plane.significant(x, q, multiples(symmetry, 32 * symmetry))
+
+
+def symmetry_of(problem: Equation, cosine: Floats) -> int:
+    """Return the symmetry of the densities among which a state is followed: its own and that of the confinement."""
+    sizes = np.abs(cosine[1:])
+    largest = float(sizes.max(initial=0.0))
+    significant = (
+        np.flatnonzero(sizes > SIGNIFICANT * (1.0 if problem.confinement is None else min(1.0, largest))) + 1
+    )
+    divisor = int(np.gcd.reduce([*significant.tolist(), confining_symmetry(problem)]))
+    return max(1, solvers_of(problem).geometry.symmetry(divisor))
+
+
+def basis_of(plane: Plane, cosine: Floats, place: tuple[float, float]) -> Basis:
+    """Return the basis of a state at a point of the plane.
+
+    Raises
+    ------
+    InvalidInput
+        If the potential does not act on densities of its symmetry.
+    NotResolved
+        If it has too many significant modes.
+    """
+    problem = plane.problem
+    symmetry = symmetry_of(problem, cosine)
+    degrees = _degrees(plane, *place, symmetry)
+    if not degrees.size:
+        raise InvalidInput(f"no mode of the potential acts on densities of the symmetry {symmetry} of the start")
+    geometry = solvers_of(problem).geometry
+    cells = degrees // symmetry
+    if cells.size > MAX_UNKNOWNS:
+        raise NotResolved(f"the start has {cells.size} significant modes, and {MAX_UNKNOWNS} are admitted")
+    nodes = even_size(max(2 * int(cells[-1]), geometry.fewest_nodes))
+    return geometry.basis(problem.replace(confinement=None), symmetry, Size(cells, nodes, None), even=True)
+
+
+def cosines_from_axis(plane: Plane, moments: Pair) -> Floats:
+    """Return the moments of a state counted from the axis.
+
+    Raises
+    ------
+    InvalidInput
+        If it is not even about the axis.
+    """
+    cosine, sine = moments
+    turned = (cosine - 1j * sine) * np.exp(1j * plane.axis * np.arange(cosine.size))
+    if np.abs(turned.imag).max() > SIGNIFICANT:
+        raise InvalidInput(
+            "curves of states without a reflection axis are not followed; start from one that has an axis"
+        )
+    return np.asarray(turned.real)
+
+
+def unknown_of(basis: Basis, cosine: Floats) -> Floats:
+    """Return the unknown b of a state with the given moments."""
+    moments = np.zeros(basis.degrees.size)
+    known = basis.degrees < cosine.size
+    moments[known] = cosine[basis.degrees[known]]
+    return moments / basis.degrees
+
+
+def first_point(equation: ExtendedEquation, b: Floats, q: float) -> Point | End:
+    """Return the corrected and resolved first point of a curve, its tangent towards larger x.
+
+    Raises
+    ------
+    InvalidInput
+        If the curve does not pass the place.
+    """
+    with np.errstate(all="ignore"):
+        found = equation.system(b, q)
+        matrix, derivative = found.derivatives
+    tangent = np.linalg.svd(np.column_stack([matrix, derivative]))[2][-1]
+    solution = correct(equation, b, q, tangent[:-1], float(tangent[-1]), POLISHED)
+    if solution is None or max(np.abs(solution.b - b).max(), abs(solution.q - q)) > MOVED:
+        raise InvalidInput(
+            "no curve was found through the start: Newton's method leads elsewhere; start from a point that is "
+            "located, whose status is converged"
+        )
+    return resolve(Point(equation, solution, 1.0))
+
+
+def threshold_of(start: Start) -> int:
+    """Return the degree that is critical at a start on the uniform branch."""
+    problem = start.problem
+    couplings = critical_couplings(problem, LAST_DEGREE)
+    distances = np.abs(couplings / problem.fixed_coupling - 1.0)
+    degree = int(np.argmin(np.where(np.isfinite(distances), distances, np.inf)))
+    if not distances[degree] <= CRITICAL:
+        raise InvalidInput("no mode is critical at the start, so no threshold passes it")
+    return degree
+
+
+def require_followed(start: Start) -> None:
+    """Refuse states that curves do not follow.
+
+    Raises
+    ------
+    InvalidInput
+        If densities have no axis.
+    NotResolved
+        If a confinement has kinks.
+    """
+    problem, modes = start.problem, moments_of(start.problem.domain, start.layout, *start.first).modes
+    if modes.places(1) > 2:
+        raise InvalidInput("curves are followed of states with an axis, and the start has none")
+    if confining_degree(problem) is None:
+        raise NotResolved(
+            f"curves in a confinement with a kink or a singularity, as {problem.confinement!r} has, are not "
+            "followed: its multipliers decay too slowly"
+        )

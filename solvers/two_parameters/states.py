@@ -1,0 +1,133 @@
+r"""Stationary states at a point of the plane of two parameters, in unknowns whose weights do not change with it.
+
+A state is that of its moments, :math:`a = \langle c\rangle_{\sigma a + f}`. The unknowns are
+
+.. math:: b_k = a_k/k, \qquad G = b - S\langle c\rangle, \quad S_k = 1/k, \quad
+          J = \partial_b G = 1 - S\,C\,\Sigma\,S^{-1}, \qquad C = \mathrm{Cov}(c), \ \Sigma = \mathrm{diag}\,\sigma,
+
+so that modes whose multiplier passes zero or changes sign are like any other, and that a length in them is
+bounded however many modes there are. The matrix is not symmetric; its left null vector is :math:`S^{-1}\Sigma u`
+for a right null vector :math:`S u`. All modes of the potential and of the confinement are unknowns; the basis
+has no confinement of its own.
+"""
+
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+
+from ..bases import EPS, Basis, Floats, log1p_beyond_linear, resolved
+from .plane import Coefficients
+
+# Below this sum of sigma a^2 the terms of the free energy are summed without their common second order.
+SMALL = 2e-3
+
+
+class Dressed(NamedTuple):
+    """A basis with the weights S of its modes."""
+
+    basis: Basis
+    weights: Floats
+
+    @classmethod
+    def of(cls, basis: Basis) -> "Dressed":
+        """Return a basis with its weights."""
+        return cls(basis, 1.0 / basis.degrees)
+
+
+class AtState:
+    """The stationary equation at one state: its field and density, residual G, and the matrix J.
+
+    Parameters
+    ----------
+    dressed
+        The basis and the weights.
+    place : (float, float)
+        x and q.
+    coefficients
+        Those of the field there.
+    b : (size,) float
+        The unknown.
+
+    Attributes
+    ----------
+    moments, means : (size,) float
+        The moments a of the unknown, and those of the Gibbs density of their field.
+    residual : (size,) float
+        G.
+    """
+
+    def __init__(self, dressed: Dressed, place: tuple[float, float], coefficients: Coefficients, b: Floats) -> None:
+        basis, weights = dressed
+        self.dressed, self.place, self.coefficients = dressed, place, coefficients
+        self.moments = b / weights
+        self.field = coefficients.attractions * self.moments + coefficients.forces
+        self.gibbs = basis.gibbs(self.field)
+        self.means = basis.means(self.gibbs.moments)
+        self.residual = b - weights * self.means
+
+    @cached_property
+    def covariance(self) -> Floats:
+        """C, (size, size)."""
+        covariance: Floats = self.dressed.basis.covariance(self.gibbs.moments)
+        return covariance
+
+    @cached_property
+    def matrix(self) -> Floats:
+        """J, (size, size)."""
+        weights = self.dressed.weights
+        matrix: Floats = self.covariance * (self.coefficients.attractions / weights)
+        matrix *= -weights[:, None]
+        matrix.reshape(-1)[:: weights.size + 1] += 1.0
+        return matrix
+
+    @property
+    def field_slopes(self) -> Floats:
+        """The derivatives of the field in x and q at fixed moments, (2, size)."""
+        attractions, forces = self.coefficients.slopes
+        return np.asarray(attractions * self.moments + forces)
+
+    @property
+    def slopes(self) -> Floats:
+        """The derivatives of G in x and q, (2, size)."""
+        return np.asarray(-(self.field_slopes @ self.covariance) * self.dressed.weights)
+
+    def third_moments(self, chi: Floats, phi: Floats) -> Floats:
+        """Return <(chi - <chi>)(phi - <phi>)(c - <c>)> of the modes c, chi and phi being sums of them."""
+        basis = self.dressed.basis
+        values = basis.synthesise(self.field)
+        density = np.exp(values - values.max())
+        mass = basis.analyse(density).item(0)
+        density *= basis.synthesise(chi) - chi @ self.means
+        density *= basis.synthesise(phi) - phi @ self.means
+        moments = basis.analyse(density) / mass
+        third: Floats = basis.means(moments) - moments.item(0) * self.means
+        return third
+
+    def energy(self) -> tuple[float, Floats, Floats]:
+        """Return the free energy over the noise, sum sigma a^2/2 - log Z, its gradient in b, and that in x and q.
+
+        Near the uniform state without forces both terms agree to second order; see
+        :meth:`solvers.equation.StationaryEquation.invariant`.
+        """
+        basis, sigma, a = self.dressed.basis, self.coefficients.attractions, self.moments
+        quadratic = 0.5 * sigma * a * a
+        gradient = sigma * (a - self.means) / self.dressed.weights
+        attractions, forces = self.coefficients.slopes
+        slopes = attractions @ (0.5 * a * a - a * self.means) - forces @ self.means
+        if np.any(self.coefficients.forces) or float(np.abs(quadratic).sum()) > SMALL:
+            return float(quadratic.sum()) - self.gibbs.log_partition, gradient, slopes
+        strengths = sigma * basis.squares
+        cubic = basis.mean_beyond_quadratic(self.field)
+        excess = float(quadratic @ strengths) + cubic
+        energy = float(quadratic @ (1.0 - strengths)) - cubic - float(log1p_beyond_linear(excess))
+        return energy, gradient, slopes
+
+    def resolves(self) -> bool:
+        """Return whether the quadrature resolves the density: its last moments are at rounding level."""
+        basis = self.dressed.basis
+        if not resolved(basis, self.gibbs.moments):
+            largest = float(np.abs(self.field).sum())
+            if not resolved(basis, self.gibbs.moments, EPS * largest):
+                return False
+        return not basis.needs_second_rule or basis.agrees(self.field, self.gibbs.moments)

@@ -1,0 +1,190 @@
+"""Fold curves in two parameters, against diagrams at single values and systems solved in many digits."""
+
+import functools
+
+import mpmath as mp
+import numpy as np
+import pytest
+
+from meanfield import (
+    Circle,
+    ContinuityEquation,
+    CosineSeries,
+    InvalidInput,
+    McKeanVlasov,
+    Outcome,
+    SoftmaxAttention,
+    Transformer,
+    tricritical_beta,
+)
+from meanfield.equations import Interaction
+from solvers import Arclength, bifurcation_diagram, curve
+from tests.oracles import fold_equations
+
+RANDOM = np.random.default_rng(11)
+
+
+@functools.cache
+def folds_of(potential, relative=(0.6, 1.3)):
+    problem = McKeanVlasov(Circle(), potential)
+    return bifurcation_diagram(problem, relative=relative, rates=False, depth=1).events("fold")
+
+
+@functools.cache
+def attention():
+    return curve(folds_of(Transformer(5.0))[0], "beta", (2.0, 20.0))
+
+
+def test_the_curve_of_the_transformer_begins_at_its_tricritical_point():
+    found = attention()
+    (point,) = found.special_points
+    assert (point.type, point.status) == ("tricritical", "converged")
+    assert point.values[0] == pytest.approx(tricritical_beta(1), rel=1e-12)
+    assert point.lower <= tricritical_beta(1) <= point.upper
+    assert found.first[0] == point.values[0]
+    assert found.first[-1] == 20.0
+    assert (found.point_labels[0], found.point_labels[-1]) == ("tricritical", "EP")
+    assert (found.first_outcome, found.outcome) == (Outcome.JOINED_BRANCH, Outcome.LEFT_INTERVAL)
+    assert found.relative_coupling[0] == pytest.approx(1.0, abs=1e-14)
+    assert not found.warnings
+    assert not found.unstable.any()
+    assert (np.diff(found.arclength) > 0).all()
+
+
+@pytest.mark.parametrize("beta", [2.5, *RANDOM.uniform(2.6, 20, 4)])
+def test_folds_are_those_of_diagrams(beta):
+    end = curve(folds_of(Transformer(5.0))[0], "beta", (beta if beta < 5 else 4.0, beta if beta > 5 else 6.0))
+    place = 0 if beta < 5 else -1
+    assert end.first[place] == beta
+    (fold,) = folds_of(Transformer(float(beta)), (0.5, 1.05))
+    assert end.coupling[place] == pytest.approx(fold.coupling, rel=1e-11)
+    count = min(end.cosine.shape[1], fold.cosine.size)
+    # Along the branch the state at a fold is known to half of the digits of its coupling.
+    assert np.abs(end.cosine[place, :count] - fold.cosine[:count]).max() <= 1e-7
+    assert end.residual.max() <= 1e-14
+
+
+def null_vector(state, problem):
+    """The unit vector u with u = Cov(c) Sigma u and the values Sigma at a state."""
+    sigma = Interaction(problem).attractions(state.size - 1)[1:]
+    order = np.arange(1, state.size)
+    moments = np.concatenate([state, np.zeros(state.size)])
+    covariance = 0.5 * (moments[order[:, None] + order] + moments[np.abs(order[:, None] - order)])
+    covariance -= np.multiply.outer(state[1:], state[1:])
+    return np.linalg.svd(np.eye(order.size) - covariance * sigma)[2][-1]
+
+
+@pytest.mark.parametrize("point", [4, 9, -3])
+def test_slopes_are_those_of_the_closed_form(point):
+    found = attention()
+    problem = found.state(point).problem
+    state = found.cosine[point]
+    u, interaction = null_vector(state, problem), Interaction(problem)
+    slopes = [interaction.strength_derivatives(name, state.size - 1)[1:] for name in ("beta", "coupling")]
+    along_beta, along_coupling = (float((u * state[1:]) @ slope) for slope in slopes)
+    assert found.slope[point] == pytest.approx(-along_beta / along_coupling, rel=1e-9)
+
+
+def test_the_cusp_of_three_modes():
+    """In 40 digits, from the system of states, null vectors and third moments."""
+    (fold, _) = folds_of(CosineSeries((-1.0, -0.4, -0.62)))
+    found = curve(fold, "w3", (-0.9, -0.3))
+    (cusp,) = found.special_points
+    with mp.workdps(40):
+
+        def couplings(w3, kappa):
+            return [kappa, mp.mpf(0.4) * kappa, -w3 * kappa]
+
+        place = int(np.argmax(np.array(found.point_labels) == "cusp"))
+        direction = found.tangent[place]
+        assert abs(direction[0]) <= 1e-6
+        state = found.cosine[place, :4]
+        start = [
+            *state[1:],
+            *null_vector(found.cosine[place], found.state(place).problem)[:3],
+            *found.values[place],
+        ]
+        solved = mp.findroot(lambda *unknown: fold_equations(unknown, couplings, 48), start)
+        expected = [float(value) for value in solved]
+    assert cusp.values == pytest.approx(expected[-2:], rel=1e-12)
+    assert cusp.cosine[1:4] == pytest.approx(expected[:3], rel=1e-9)
+    assert cusp.lower <= expected[-2] <= cusp.upper
+    assert cusp.status == "converged"
+
+
+def test_both_folds_of_a_cusp_are_on_one_curve():
+    one, other = folds_of(CosineSeries((-1.0, -0.4, -0.62)))
+    found = curve(one, "w3", (-0.9, -0.3))
+    crossing = np.flatnonzero(np.diff(np.sign(found.first + 0.62)))
+    assert crossing.size == 2
+    again = curve(other, "w3", (-0.9, -0.62))
+    assert again.first[[0, -1]].tolist() == [-0.9, -0.62]
+    assert np.abs(found.coupling / again.coupling[0] - 1).min() <= 1e-11
+    assert again.coupling[-1] == pytest.approx(other.coupling, rel=1e-11)
+
+
+def test_the_same_curve_over_the_coupling():
+    (fold, _) = folds_of(CosineSeries((-1.0, -0.4, -0.62)))
+    over_w3, over_coupling = curve(fold, "w3", (-0.9, -0.3)), curve(fold, "coupling", (1.9, 2.2), against="w3")
+    cusps = [next(p for p in found.special_points if p.type == "cusp") for found in (over_w3, over_coupling)]
+    assert cusps[0].values == pytest.approx(cusps[1].values[::-1], rel=1e-12)
+    assert over_coupling.parameters == ("coupling", "w3")
+    # Where the third mode becomes critical together with the first, the fold leaves the uniform state.
+    born = next(p for p in over_coupling.special_points if p.type == "mode interaction")
+    assert born.values == pytest.approx([2.0, -1.0], rel=1e-12)
+
+
+def test_two_coefficients_at_a_fixed_coupling():
+    (fold, _) = folds_of(CosineSeries((-1.0, -0.4, -0.62)))
+    found = curve(fold, "w3", (-0.9, -0.5), against="w2")
+    assert found.parameters == ("w3", "w2")
+    assert np.ptp(found.coupling) == 0.0
+    for place in (0, -1):
+        problem = found.state(place).problem
+        diagram = bifurcation_diagram(problem, relative=(0.7, 1.3), rates=False, depth=1)
+        distances = [abs(point.coupling / found.coupling[place] - 1) for point in diagram.events("fold")]
+        assert min(distances) <= 1e-11
+
+
+def test_a_curve_goes_on_from_any_of_its_points_into_another_pair():
+    start = attention().point(10)
+    found = curve(start, "noise", (0.5, 2.0))
+    # Without confinement the coupling over the noise is all that matters.
+    assert found.coupling / found.first == pytest.approx(np.full(len(found), start.coupling), rel=1e-12)
+    back = curve(found.point(-1), "beta", (3.0, 9.0), against="coupling")
+    assert back.state(3).problem.noise == 2.0
+
+
+def test_the_same_from_a_cusp():
+    (fold, _) = folds_of(CosineSeries((-1.0, -0.4, -0.62)))
+    (cusp,) = curve(fold, "w3", (-0.9, -0.3)).special_points
+    found = curve(cusp, "w2", (-0.45, -0.35), against="coupling")
+    assert found.type == "fold"
+
+
+def test_step_control_is_that_of_the_caller():
+    fold = folds_of(Transformer(5.0))[0]
+    few = curve(fold, "beta", (4.0, 6.0), method=Arclength(max_points=3))
+    assert few.outcome is Outcome.MAX_STEPS
+    assert "the step limit was reached" in few.warnings[0]
+
+
+def test_refusals():
+    fold = folds_of(Transformer(5.0))[0]
+    with pytest.raises(InvalidInput, match="no continuous parameter 'betta'; did you mean beta"):
+        curve(fold, "betta", (2.0, 8.0))
+    with pytest.raises(InvalidInput, match="outside of the interval"):
+        curve(fold, "beta", (6.0, 8.0))
+    with pytest.raises(InvalidInput, match="finite and increasing"):
+        curve(fold, "beta", (8.0, 2.0))
+    with pytest.raises(InvalidInput, match="differ, and both are beta"):
+        curve(fold, "beta", (2.0, 8.0), against="beta")
+    with pytest.raises(InvalidInput, match="needs a second parameter"):
+        curve(fold, "coupling", (0.1, 0.3))
+    diagram = bifurcation_diagram(McKeanVlasov(Circle(), Transformer(5.0)), relative=(0.8, 1.2), rates=False)
+    with pytest.raises(InvalidInput, match="leaves an endpoint"):
+        curve(diagram.events("endpoint")[0], "beta", (2.0, 8.0))
+    softmax = ContinuityEquation(Circle(), SoftmaxAttention(2.0))
+    point = bifurcation_diagram(softmax, relative=(0.8, 1.2), rates=False, depth=0).events("branch point")[0]
+    with pytest.raises(InvalidInput, match="curves of special points need the gradient law"):
+        curve(point, "beta", (1.0, 3.0))
