@@ -1,6 +1,7 @@
 """The records of results: plain arrays with names, to be saved, exported, plotted and summarised."""
 
 from .columns import COUPLING as COUPLING
+from .columns import parameter_column as parameter_column
 from .comparison import Comparison as Comparison
 from .comparison import Fit as Fit
 from .comparison import Means as Means
