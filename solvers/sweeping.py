@@ -12,7 +12,7 @@ from meanfield import ComputationFailed, Equation, InvalidInput
 from meanfield.arguments import ITSELF, checked, shown
 from meanfield.errors import did_you_mean
 from meanfield.export import Result, Store, assembled, plain
-from meanfield.records import Sweep
+from meanfield.records import COUPLING, Sweep
 
 from .arguments import require_on_failure
 from .checkpoints import described
@@ -118,9 +118,11 @@ def sweep(
     given = dict(options or {})
     require_options(name, function, given)
     points = values_from(family, values)
-    if name == "diagram" and {"coupling", "relative_coupling"} & points.axes.keys():
+    along = given.get("parameter", COUPLING) if name == "diagram" else ""
+    if along in points.axes or (along == COUPLING and "relative_coupling" in points.axes):
+        itself = "the coupling" if along == COUPLING else along
         raise InvalidInput(
-            "a diagram runs over the coupling itself; sweep over other parameters, or compute 'states' at couplings"
+            f"a diagram runs over {itself} itself; sweep over other parameters, or compute 'states' at its values"
         )
     run = _Run(family, points, name, function, given, seed, store, retry, watch or unwatched)
     where: Callable[..., None] = one_by_one

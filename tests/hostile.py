@@ -28,6 +28,7 @@ import meanfield
 import solvers
 import verification
 from meanfield import MeanfieldError, plotting, transport
+from meanfield.theory import tricritical_points
 from tests.meanfield.sample import line_of_transitions, made_up_phase_diagram
 
 # Seconds of processor time that a single call may take; the admissible calls take a fraction of one.
@@ -162,6 +163,7 @@ def materials() -> dict[str, Any]:
     """Return one small object of every kind that calls take."""
 
     circle, sphere = meanfield.Circle(), meanfield.Sphere(3)
+    two_modes = meanfield.McKeanVlasov(circle, meanfield.CosineSeries((-1.0, -1.01)))
     problem = meanfield.McKeanVlasov(circle, meanfield.Kuramoto(), coupling=3.0)
     on_sphere = meanfield.McKeanVlasov(sphere, meanfield.Kuramoto(), coupling=5.0)
     states = solvers.stationary_states(problem, rates=False)
@@ -216,9 +218,10 @@ def materials() -> dict[str, Any]:
         "claim": verification.matching("circle.T8")[0],
         "shown": plotting.states_shown([sphere_state]),
         "logarithmic": meanfield.McKeanVlasov(circle, meanfield.Logarithmic()),
-        "two_modes": meanfield.McKeanVlasov(circle, meanfield.CosineSeries((-1.0, -1.01))),
+        "two_modes": two_modes,
         "shape": meanfield.branch_shape(problem, 1),
         "critical_point": meanfield.critical_modes(problem, 1.0, 3.0)[0],
+        "uniform_point": tricritical_points(two_modes, "w2", (-0.9, -0.1), (1,))[0],
         "criterion": meanfield.global_criterion(problem),
         "estimate": ensemble.order_parameter(),
         "free_energy": meanfield.free_energy_parts(problem, states[0].cosine),

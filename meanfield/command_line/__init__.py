@@ -20,9 +20,9 @@ from .options import (
     check_targets,
     resolved_configuration,
 )
-from .potential_options import add_problem, at_coupling, parameter_destinations, problem_from, require_coupling
+from .potential_options import add_problem, at_coupling, problem_from, require_coupling, varied
 from .progress import progress_bar
-from .ranges import Range, add_range, at_fixed_coupling, range_from, relative_range
+from .ranges import Range, add_range, at_fixed_coupling, entry, range_from, relative_range
 from .readers import number, whole, word
 from .terminal import UNKNOWN, formatted, note, say, say_json, set_verbosity, table
 from .workers import add_workers, require_workers
@@ -50,12 +50,12 @@ __all__ = [
     "draw_states",
     "draw_sweep",
     "draw_trajectory",
+    "entry",
     "exit_code",
     "formatted",
     "note",
     "number",
     "origin",
-    "parameter_destinations",
     "problem_from",
     "progress_bar",
     "publish",
@@ -68,6 +68,7 @@ __all__ = [
     "say_json",
     "set_verbosity",
     "table",
+    "varied",
     "whole",
     "word",
     "worker_processes",

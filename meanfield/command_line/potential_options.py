@@ -222,13 +222,6 @@ def parameters_of(kind: Any) -> list[Parameter]:
     return [_parameter(field) for field in dataclasses.fields(kind) if field.init and field.name not in hidden]
 
 
-def parameter_destinations(settings: argparse.Namespace) -> dict[str, str]:
-    """Return, for each parameter of the potential named in the settings, where its option is kept in them."""
-    if settings.potential is None:
-        return {}
-    return {parameter.field: _destination(parameter) for parameter in parameters_of(_class(settings.potential))}
-
-
 def _parameter(field: "dataclasses.Field[Any]") -> Parameter:
     type_text = field.type if isinstance(field.type, str) else str(field.type)
     several = any(kind in type_text.lower() for kind in ("tuple", "list", "sequence"))

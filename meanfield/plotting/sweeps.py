@@ -80,7 +80,7 @@ def _default(sweep: Sweep, defaults: dict[str, str]) -> str:
 
 
 def _draw_lines(sweep: Sweep, y: str | None, ax: "Axes", style: dict[str, Any]) -> None:
-    if y is None and sweep.computed == "diagram" and SPECIAL in sweep.tables:
+    if y is None and sweep.computed == "diagram" and SPECIAL in sweep.tables and "parameter" not in sweep.options:
         relative = _is_relative(sweep)
         lines, label = list(_special_lines(sweep, relative)), "relative_coupling" if relative else "coupling"
     else:

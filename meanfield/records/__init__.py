@@ -1,6 +1,7 @@
 """The records of results: plain arrays with names, to be saved, exported, plotted and summarised."""
 
 from .columns import COUPLING as COUPLING
+from .columns import parameter_column as parameter_column
 from .comparison import Comparison as Comparison
 from .comparison import Fit as Fit
 from .comparison import Means as Means
@@ -17,6 +18,7 @@ from .diagram import SpecialPoint as SpecialPoint
 from .diagram import state_at as state_at
 from .ensemble import Ensemble as Ensemble
 from .flow_map import FlowMap as FlowMap
+from .observables import ANGULAR_VELOCITY as ANGULAR_VELOCITY
 from .observables import DISSIPATION as DISSIPATION
 from .observables import ENERGY_DISSIPATION as ENERGY_DISSIPATION
 from .observables import ENERGY_GAP as ENERGY_GAP

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from meanfield import Equation, InvalidInput, Sweep
+from meanfield import ComputationFailed, Equation, InvalidInput, Outcome, Sweep
 from meanfield.command_line import (
     Parser,
     add_common,
@@ -20,14 +20,16 @@ from meanfield.command_line import (
     add_workers,
     check_targets,
     draw_sweep,
+    entry,
     exit_code,
+    note,
     number,
-    parameter_destinations,
     problem_from,
     progress_bar,
     publish,
     require_workers,
     set_verbosity,
+    varied,
     whole,
     word,
 )
@@ -62,6 +64,7 @@ def sweep(argv: Sequence[str]) -> int:
     check_targets(settings.to, [settings.plot] if settings.plot else [], settings.force, lambda *each: check(*each))
     set_verbosity(False)
     found = _swept(problem, values, options, settings)
+    _require_ended(found, settings)
     writers: list[Callable[[], Sequence[Path]]]
     writers = [partial(found.save, target, force=settings.force) for target in settings.to]
     if settings.plot is not None:
@@ -71,12 +74,31 @@ def sweep(argv: Sequence[str]) -> int:
     return exit_code(found.outcome, found.partial)
 
 
+def _require_ended(found: Sweep, settings: argparse.Namespace) -> None:
+    """Refuse to write files of a sweep that was ended by the disk, by its executor or by the user.
+
+    Raises
+    ------
+    ComputationFailed, KeyboardInterrupt
+        If it was.
+    """
+    complete = int(np.count_nonzero(found.status == "complete"))
+    kept = (
+        f"{complete} of {len(found)} values are complete in {settings.store}; the same command goes on from there"
+    )
+    if found.outcome is Outcome.INTERRUPTED:
+        note(f"meanfield: {kept}")
+        raise KeyboardInterrupt
+    if found.warnings:
+        raise ComputationFailed(f"{found.warnings[0]}; {kept}")
+
+
 def _parser(argv: Sequence[str]) -> Parser:
     parser = Parser("sweep", "Compute at many values of parameters, into a store from which it can go on.", argv)
     parser.add_argument(
         "--over",
         nargs=4,
-        type=_entry,
+        type=entry,
         action="append",
         default=[],
         metavar=("NAME", "LOW", "HIGH", "COUNT"),
@@ -130,10 +152,6 @@ def _add_options(parser: Parser) -> None:
     group.add_argument("--degrees", type=whole, metavar="K", help=f"moments (ensemble; default: {DEGREES})")
     group.add_argument("--seed", type=whole, metavar="S", help="seed of all randomness (ensemble; default: 1)")
     group.add_argument("--initial", type=word, metavar="DENSITY", help=f"{HELP} (ensemble; default: uniform)")
-
-
-def _entry(text: str) -> str:
-    return word(text)
 
 
 def _require_given(parser: Parser, settings: argparse.Namespace) -> None:
@@ -213,19 +231,18 @@ def _points(name: str) -> list[dict[str, float]]:
 def _family(parser: Parser, settings: argparse.Namespace, values: Any) -> Equation:
     """Return the problem; a swept parameter that is not given has the first value that is admissible."""
     axes = values if isinstance(values, dict) else {name: [point[name] for point in values] for name in values[0]}
-    places = parameter_destinations(settings)
-    left_out = {name: places[name] for name in axes if name in places and not hasattr(settings, places[name])}
-    problem = _first_admissible(parser, settings, {place: axes[name] for name, place in left_out.items()})
+    problem = _first_admissible(parser, settings, axes)
     if settings.coupling is not None and len(settings.coupling) == 1:
         return problem.at(coupling=settings.coupling[0])
     return problem
 
 
 def _first_admissible(parser: Parser, settings: argparse.Namespace, axes: dict[str, Any]) -> Equation:
+    """Return the problem of the settings, each parameter that they leave out at a value of its axis."""
     refused = None
     for tried in range(min(MOST_TRIED, max((len(axis) for axis in axes.values()), default=1))):
-        for destination, axis in axes.items():
-            setattr(settings, destination, float(axis[min(tried, len(axis) - 1)]))
+        for name, axis in axes.items():
+            setattr(settings, varied(name), float(axis[min(tried, len(axis) - 1)]))
         try:
             return problem_from(parser, settings)
         except InvalidInput as error:

@@ -40,7 +40,8 @@ def dask_executor(scheduler: str | None, workers: int) -> Iterator[tuple[concurr
             "processes"
         ) from error
     # What a lost connection means is said in one sentence by the sweep.
-    logging.getLogger("distributed").setLevel(logging.CRITICAL + 1)
+    for name in [name for name in logging.root.manager.loggerDict if name.split(".")[0] == "distributed"]:
+        logging.getLogger(name).setLevel(logging.CRITICAL + 1)
     with contextlib.ExitStack() as stack:
         if scheduler is None:
             # Where the tracker is started, signals are no longer blocked.

@@ -12,7 +12,7 @@ import numpy as np
 from meanfield import Contraction, Diagram, Ensemble, InvalidInput, Relaxation, State
 from meanfield.arguments import is_number, shown
 from meanfield.base import SavedRecord
-from meanfield.records import Outcome, StationaryStates
+from meanfield.records import COUPLING, Outcome, StationaryStates, parameter_column
 
 Rows = list[dict[str, Any]]
 # Columns of the rows of special points and states.
@@ -60,12 +60,14 @@ def _of_mapping(result: Mapping) -> Numbers:  # type: ignore[type-arg]
 
 @numbers_of.register
 def _of_diagram(diagram: Diagram) -> Numbers:
-    rows = [{name: _double(row[name]) for name in SPECIAL} for row in diagram.special_rows()]
+    place = COUPLING if diagram.parameter == COUPLING else parameter_column(diagram.parameter)
+    columns = tuple(dict.fromkeys((*SPECIAL[:2], place, *SPECIAL[2:])))
+    rows = [{name: _double(row[name]) for name in columns} for row in diagram.special_rows()]
     numbers = {
         "critical_coupling": _double(diagram.critical_coupling),
         "branch_count": len(diagram.branches),
         **{f"{kind}_count": sum(row["type"] == kind for row in rows) for kind in ("fold", "transition")},
-        **{f"lowest_{kind}": _lowest(rows, kind, "coupling") for kind in ("fold", "transition")},
+        **{f"lowest_{kind}": _lowest(rows, kind, place) for kind in ("fold", "transition")},
         **{f"relative_{kind}": _lowest(rows, kind, "relative_coupling") for kind in ("fold", "transition")},
         "warning_count": len(diagram.warnings),
     }

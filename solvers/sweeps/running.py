@@ -46,9 +46,10 @@ def on_executor(tasks: Iterable[Task], keep: Keep, executor: concurrent.futures.
     """
     lost = _submitted(iter(tasks), keep, executor, ahead)
     if lost:
-        raise ExecutorGone(
-            f"the executor is gone ({reason(next(iter(lost.values())))}), and with it what it had not finished"
-        )
+        first = next(iter(lost.values()))
+        cancelled = isinstance(first, concurrent.futures.CancelledError)
+        why = "it cancelled its tasks, as Dask does that has lost its scheduler" if cancelled else reason(first)
+        raise ExecutorGone(f"the executor is gone, and with it what it had not finished: {why}")
 
 
 def on_processes(tasks: Iterable[Task], keep: Keep, workers: int) -> None:
@@ -106,6 +107,8 @@ def _submitted(
 def _settle(task: Task, outcome: Computed | Exception, keep: Keep, lost: dict[Task, BaseException]) -> None:
     if isinstance(outcome, GONE):
         lost[task] = outcome
+    elif isinstance(outcome, ComputationFailed):
+        raise outcome
     elif isinstance(outcome, Exception):
         keep(task, Computed(Result(failure=f"the executor could not compute it: {reason(outcome)}")))
     else:

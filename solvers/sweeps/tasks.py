@@ -62,7 +62,13 @@ class Computed:
 
 
 def run(task: Task) -> Computed:
-    """Compute one value; an exception is its result."""
+    """Compute one value; an exception is its result.
+
+    Raises
+    ------
+    ComputationFailed
+        If the disk of the process that computes takes no temporary file: that is no fault of the value.
+    """
     _bound_threads()
     started = time.process_time()
     try:
@@ -70,9 +76,9 @@ def run(task: Task) -> Computed:
         seed = {} if task.seed is None else {"seed": task.seed}
         found = task.function(problem, **task.options, **seed)
         numbers, tables = numbers_of(found)
-        name, content = _encoded(found)
     except Exception as error:
         return Computed(Result(failure=reason(error), cpu_seconds=time.process_time() - started))
+    name, content = _encoded(found)
     spent = time.process_time() - started
     size = 0 if content is None else len(content)
     return Computed(Result(numbers, tables, name, size, cpu_seconds=spent), content)
@@ -183,7 +189,14 @@ def _encoded(found: Any) -> tuple[str, bytes | None]:
         found = found.state
     if isinstance(found, State):
         found = StationaryStates((found,), "", None)
-    return encoded(found) if isinstance(found, SavedRecord | StationaryStates) else ("", None)
+    try:
+        return encoded(found) if isinstance(found, SavedRecord | StationaryStates) else ("", None)
+    except (OSError, RuntimeError) as error:
+        # The netCDF library reports a disk that refuses as either.
+        raise ComputationFailed(
+            f"a record could not be written among the temporary files of the process that computed it "
+            f"({reason(error)}); make room there, or name another place by TMPDIR"
+        ) from error
 
 
 @functools.cache

@@ -1,10 +1,14 @@
 """Sweeps: the same numbers wherever they are computed, one store that goes on, and what it refuses."""
 
 import concurrent.futures
+import contextlib
 import json
 import multiprocessing
 import shutil
+import subprocess
+import sys
 import threading
+import time
 
 import numpy as np
 import pytest
@@ -396,7 +400,7 @@ def test_a_given_executor_that_breaks_ends_the_run_and_not_the_store(tmp_path):
     context = multiprocessing.get_context("spawn")
     with (
         concurrent.futures.ProcessPoolExecutor(1, mp_context=context) as pool,
-        pytest.raises(ComputationFailed, match=r"the executor is gone \(BrokenProcessPool") as raised,
+        pytest.raises(ComputationFailed, match=r"the executor is gone, .*: BrokenProcessPool") as raised,
     ):
         sweep(FAMILY, executor=pool, **call)
     partial = raised.value.partial
@@ -404,6 +408,64 @@ def test_a_given_executor_that_breaks_ends_the_run_and_not_the_store(tmp_path):
     assert "missing" in partial.status
     assert "failed" not in partial.status
     assert sweep(FAMILY, **call).outcome is Outcome.SWEPT
+
+
+SCHEDULER = "import sys; from distributed.cli.dask_scheduler import main; sys.exit(main())"
+WORKER = "import sys; from distributed.cli.dask_worker import main; sys.exit(main())"
+
+
+@pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::ResourceWarning")
+def test_a_scheduler_that_goes_away_ends_the_run_and_not_the_store(tmp_path):
+    distributed = pytest.importorskip("distributed", reason="Dask's distributed is not installed")
+    address = tmp_path / "scheduler.json"
+    options = ["--scheduler-file", str(address), "--no-dashboard"]
+    quiet = {"stderr": subprocess.DEVNULL, "cwd": tmp_path}
+    calls = tmp_path / "calls"
+    calls.mkdir()
+    call = {
+        "values": {"beta": np.arange(1.0, 41.0)}, "compute": functions.counted, "store": tmp_path / "runs",
+        "options": {"folder": str(calls), "pause": 0.2},
+    }  # fmt: skip
+    with contextlib.ExitStack() as stack:
+        scheduler = stack.enter_context(
+            process_of([SCHEDULER, *options, "--host", "127.0.0.1", "--port", "0"], quiet)
+        )
+        while not address.exists() and scheduler.poll() is None:
+            time.sleep(0.05)
+        stack.enter_context(process_of([WORKER, *options, "--nthreads", "1"], quiet))
+        client = distributed.Client(scheduler_file=str(address), timeout=30)
+        client.wait_for_workers(1, timeout=30)
+
+        def kill_at_the_third(done, total, label):
+            if done == 3:
+                scheduler.kill()
+
+        with pytest.raises(ComputationFailed, match="the executor is gone") as raised:
+            sweep(FAMILY, executor=client.get_executor(pure=False), watch=kill_at_the_third, **call)
+        with contextlib.suppress(Exception):
+            client.close(timeout=1)
+    kept = raised.value.partial.status.tolist()
+    assert 3 <= kept.count("complete") < 40
+    assert "failed" not in kept
+    assert open_sweep(tmp_path / "runs").status.tolist() == kept
+    once = functions.calls(calls)
+    whole = sweep(FAMILY, **call, workers=4)
+    assert whole.numbers["result"].tolist() == [float(beta) ** 2 for beta in range(1, 41)]
+    again = functions.calls(calls)
+    assert all(
+        again[f"{index + 1}"] == once[f"{index + 1}"] for index, each in enumerate(kept) if each == "complete"
+    )
+
+
+@contextlib.contextmanager
+def process_of(arguments, settings):
+    """A process of Python, ended at the end."""
+    process = subprocess.Popen([sys.executable, "-c", *arguments], **settings)
+    try:
+        yield process
+    finally:
+        process.kill()
+        process.wait()
 
 
 class Interrupting(concurrent.futures.Executor):
