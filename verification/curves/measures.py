@@ -30,6 +30,8 @@ SIXTH = np.array([3 / 4, -3 / 20, 1 / 60, 0.0])
 STEP = 0.01
 # Window of couplings, over the smallest positive critical one, in which the first fold is looked for.
 WINDOW = (0.5, 1.05)
+# Window in which all folds and transitions are.
+WIDE = (0.5, 2.0)
 # Range of the parameter of a curve, over its value at the start.
 RANGE = (0.97, 1.15)
 
@@ -144,13 +146,26 @@ def first_event(problem: Equation, kind: str, tools: Tools) -> SpecialPoint:
     return events[0]
 
 
-def first_curve(problem: Equation, kind: str, tools: Tools) -> Curve:
-    """Return the curve of the first fold or transition in the last parameter of the potential."""
+def curves_of(problem: Equation, kind: str, tools: Tools) -> list[Curve]:
+    """Return the curves of all folds or transitions of a wide diagram in the last parameter of the potential.
+
+    Those of branches of densities about an axis or even about one.
+
+    Raises
+    ------
+    Undecided
+        If there are none.
+    """
     name = parameter_of(problem)
     assert name is not None
     value = float(problem.parameters[name])
     interval = sorted(factor * value for factor in RANGE)
-    return tools.curve(first_event(problem, kind, tools), name, (interval[0], interval[1]))
+    critical = float(first_critical(problem).coupling)
+    diagram = tools.diagram(problem, (WIDE[0] * critical, WIDE[1] * critical), 1)
+    axial = [event for event in diagram.events(kind) if event.layout == "degree" and not np.any(event.sine)]
+    if not axial:
+        raise Undecided(f"the diagram has no {kind} of densities about an axis")
+    return [tools.curve(event, name, (interval[0], interval[1])) for event in axial]
 
 
 def polynomial_slope(x: Floats, y: Floats, place: int) -> tuple[float, float]:

@@ -24,7 +24,7 @@ from ..tools import Tools
 from .measures import (
     Thermal,
     attraction_slopes,
-    first_curve,
+    curves_of,
     first_diagram,
     first_order,
     parameter_of,
@@ -54,8 +54,8 @@ FORMULA = 100 * MOMENT
     needs=FREE_ENERGY,
 )
 def fold_slope(problem: Equation, tools: Tools) -> Evidence:
-    """Compare the slope of the first fold curve, stated and of its points, with the closed form at its states."""
-    return _slopes(first_curve(problem, "fold", tools), problem, _of_fold)
+    """Compare the slopes of all fold curves, stated and of their points, with the closed form at their states."""
+    return worst(_slopes(curve, problem, _of_fold) for curve in curves_of(problem, "fold", tools))
 
 
 @claim(
@@ -71,8 +71,8 @@ def fold_slope(problem: Equation, tools: Tools) -> Evidence:
     needs=FREE_ENERGY,
 )
 def clausius_clapeyron(problem: Equation, tools: Tools) -> Evidence:
-    """Compare the slope of the first first-order line, stated and of its points, with the closed form."""
-    return _slopes(first_curve(problem, "transition", tools), problem, _of_line)
+    """Compare the slopes of all first-order lines, stated and of their points, with the closed form."""
+    return worst(_slopes(curve, problem, _of_line) for curve in curves_of(problem, "transition", tools))
 
 
 def _slopes(curve: Curve, problem: Equation, weights_of: Callable[[Curve, int, Thermal], Floats]) -> Evidence:
@@ -109,6 +109,9 @@ def _of_fold(curve: Curve, place: int, here: Thermal) -> Floats:
 
 
 def _of_line(curve: Curve, place: int, here: Thermal) -> Floats:
+    if curve.other_cosine is None:
+        # The second state is the uniform one.
+        return here.moments**2
     other = thermal(curve.state(place, other=True))
     size = min(here.moments.size, other.moments.size)
     difference = here.moments**2
