@@ -12,7 +12,7 @@ With :math:`\sigma_l(\kappa, p) = -\kappa w_l(p)/D`, the kernel u of a fold, and
 the second after Clausius and Clapeyron: the energy gap changes by :math:`-m_l^2/2` with :math:`\sigma_l`.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 import numpy as np
 
@@ -55,7 +55,8 @@ FORMULA = 100 * MOMENT
 )
 def fold_slope(problem: Equation, tools: Tools) -> Evidence:
     """Compare the slopes of all fold curves, stated and of their points, with the closed form at their states."""
-    return worst(_slopes(curve, problem, _of_fold) for curve in curves_of(problem, "fold", tools))
+    curves = curves_of(problem, "fold", tools)
+    return worst(item for curve in curves for item in _slopes(curve, problem, _of_fold))
 
 
 @claim(
@@ -72,13 +73,15 @@ def fold_slope(problem: Equation, tools: Tools) -> Evidence:
 )
 def clausius_clapeyron(problem: Equation, tools: Tools) -> Evidence:
     """Compare the slopes of all first-order lines, stated and of their points, with the closed form."""
-    return worst(_slopes(curve, problem, _of_line) for curve in curves_of(problem, "transition", tools))
+    curves = curves_of(problem, "transition", tools)
+    return worst(item for curve in curves for item in _slopes(curve, problem, _of_line))
 
 
-def _slopes(curve: Curve, problem: Equation, weights_of: Callable[[Curve, int, Thermal], Floats]) -> Evidence:
+def _slopes(
+    curve: Curve, problem: Equation, weights_of: Callable[[Curve, int, Thermal], Floats]
+) -> Iterator[Evidence]:
     name = parameter_of(problem)
     assert name is not None
-    found = []
     for place in spaced(len(curve), MEASURED):
         state = curve.state(place)
         here = thermal(state)
@@ -89,9 +92,8 @@ def _slopes(curve: Curve, problem: Equation, weights_of: Callable[[Curve, int, T
         expected = -float(weights @ slopes) / below
         bound = FORMULA * (1 + abs(expected)) + error * float(np.abs(weights).sum()) / abs(below)
         where = f"of {curve.label} at {name} = {curve.first[place]:.9g}"
-        found.append(compare(float(curve.slope[place]), expected, bound, f"stated slope {where}"))
-        found.append(_compared_with_points(curve, place, expected, bound, where))
-    return worst(found)
+        yield compare(float(curve.slope[place]), expected, bound, f"stated slope {where}")
+        yield _compared_with_points(curve, place, expected, bound, where)
 
 
 def _compared_with_points(curve: Curve, place: int, expected: float, bound: float, where: str) -> Evidence:
