@@ -223,7 +223,8 @@ class _Run:
 
     def _task(self, index: int) -> Task:
         seed = None if self.seed is None else seed_of(self.seed, index)
-        return Task(index, self.family, self.values.at(index), self.function, self.options, seed)
+        stored = self.store is not None
+        return Task(index, self.family, self.values.at(index), self.function, self.options, seed, stored)
 
     def _keep(self, task: Task, computed: Computed) -> None:
         if self.store is not None:

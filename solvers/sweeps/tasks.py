@@ -43,6 +43,8 @@ class Task:
         A function of a module: of the problem, the options by name and, if it takes one, the seed.
     seed
         Seed of this value; None if the function takes none.
+    stored
+        Whether the record is wanted, and not its numbers alone.
     """
 
     index: int
@@ -51,6 +53,7 @@ class Task:
     function: Callable[..., Any]
     options: Mapping[str, Any]
     seed: int | None
+    stored: bool
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,7 +81,7 @@ def run(task: Task) -> Computed:
         numbers, tables = numbers_of(found)
     except Exception as error:
         return Computed(Result(failure=reason(error), cpu_seconds=time.process_time() - started))
-    name, content = _encoded(found)
+    name, content = _encoded(found) if task.stored else ("", None)
     spent = time.process_time() - started
     size = 0 if content is None else len(content)
     return Computed(Result(numbers, tables, name, size, cpu_seconds=spent), content)

@@ -154,19 +154,23 @@ class Backwards(concurrent.futures.Executor):
     """Runs what was submitted, the last first, once all that it is given at a time is there."""
 
     def __init__(self, at_a_time):
-        self.at_a_time, self.waiting, self.most = at_a_time, [], 0
+        self.at_a_time, self.waiting, self.unfinished, self.most = at_a_time, [], 0, 0
 
     def submit(self, function, /, *arguments):
         future = concurrent.futures.Future()
         self.waiting.append((future, function, arguments))
-        self.most = max(self.most, len(self.waiting))
+        self.unfinished += 1
+        self.most = max(self.most, self.unfinished)
         if len(self.waiting) == self.at_a_time:
             waiting, self.waiting = self.waiting, []
             threading.Thread(target=self.run, args=(waiting,)).start()
         return future
 
     def run(self, waiting):
+        # Time enough for a caller that submits more than it was told.
+        time.sleep(0.05)
         for future, function, arguments in reversed(waiting):
+            self.unfinished -= 1
             future.set_result(function(*arguments))
 
     def shutdown(self, wait=True, *, cancel_futures=False):
