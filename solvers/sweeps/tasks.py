@@ -1,10 +1,8 @@
 """The task of one value: what is computed there, in whatever process, and returned as bytes and numbers."""
 
-import contextlib
 import functools
 import inspect
 import multiprocessing
-import threading
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -204,13 +202,12 @@ def _encoded(found: Any) -> tuple[str, bytes | None]:
 
 @functools.cache
 def _bound_threads() -> None:
-    """Bound the threads of linear algebra in a process of a pool, where tasks may run outside of the main thread.
+    """Bound the threads of linear algebra by one in a process of a pool, once and for all; it is there for tasks.
 
-    There :func:`~solvers.threads.one_thread` does nothing; the process is the pool's, so that nothing is restored.
+    Dask runs them outside of the main thread, where :func:`~solvers.threads.one_thread` does nothing.
     """
-    if multiprocessing.parent_process() is not None and threading.current_thread() is not threading.main_thread():
+    if multiprocessing.parent_process() is not None:
         import scipy.linalg  # noqa: F401
         from threadpoolctl import threadpool_limits
 
-        with contextlib.suppress(Exception):
-            threadpool_limits(limits=1, user_api="blas")
+        threadpool_limits(limits=1, user_api="blas")

@@ -194,6 +194,13 @@ def test_processes_write_the_same_diagrams(diagrams, tmp_path):
     assert found.record(2).branches == diagrams.record(2).branches
 
 
+def test_workers_have_one_thread_each(monkeypatch):
+    for variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
+        monkeypatch.setenv(variable, "2")
+    found = sweep(FAMILY, {"beta": [1.0, 2.0]}, functions.threads, workers=2)
+    assert found.numbers["result"].tolist() == [1.0, 1.0]
+
+
 @pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::ResourceWarning")
 def test_dask_computes_the_same_and_outlives_a_worker(tmp_path, dask_client):
     executor = dask_client.get_executor(pure=False)
@@ -265,6 +272,7 @@ def test_a_changed_result_and_a_lost_record_are_computed_again(diagrams, tmp_pat
         ({"values": [{"beta": 1.0}]}, "its grid is true, not false"),
         ({"compute": functions.drawn, "options": None}, "its computed is"),
         ({"options": {"where": "2"}}, "its options folder is"),
+        ({"options": {"folder": functions.drawn}}, "its options folder is .*, not .tests.sweep_functions.drawn"),
     ],
 )
 def test_the_store_of_another_sweep_is_refused(tmp_path, change, words):
