@@ -587,6 +587,16 @@ def test_a_picture_has_the_special_points_of_every_value(diagrams):
     assert ax.get_ylabel() == r"$\kappa/\kappa_c$"
 
 
+def test_unstable_states_are_hollow():
+    family = McKeanVlasov(Circle(), Kuramoto())
+    found = sweep(family, {"coupling": [1.0, 3.0]}, "states", {"rates": False})
+    stable, unstable = found.plot().lines
+    assert unstable.get_markerfacecolor() == "white"
+    # Above the coupling 2 the uniform state is unstable.
+    assert unstable.get_xydata()[~np.isnan(unstable.get_ydata())].tolist() == [[3.0, 0.0]]
+    assert np.count_nonzero(~np.isnan(stable.get_ydata())) == 2
+
+
 def test_a_map_has_a_colour_for_every_value():
     found = sweep(FAMILY, {"beta": [3.0, 1.0], "noise": [0.5, 1.0, 2.0]}, functions.threshold)
     ax = found.plot("threshold")
