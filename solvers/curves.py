@@ -5,18 +5,29 @@ from dataclasses import asdict
 
 import numpy as np
 
-from meanfield import Curve, CurvePoint, InvalidInput, Number, OrganisingPoint, SpecialPoint
-from meanfield.arguments import checked
+from meanfield import Curve, CurvePoint, InvalidInput, Number, OrganisingPoint, SpecialPoint, State
+from meanfield.arguments import checked, shown
 from meanfield.equations import Capability, require
+from meanfield.records import CurveType
 
+from .bases import Floats
 from .branches.arclength import Arclength
 from .provenance import provenance
+from .stationary import stationary_states
 from .threads import one_thread
-from .two_parameters import COUPLING, curve_from, require_followed, start_of
+from .two_parameters import COUPLING, Start, curve_from, require_followed, start_of
 from .watching import Watch, unwatched
 
 # Curves are smooth: steps are as long as their prediction allows, up to this length.
 LARGEST_STEP = 0.1
+# The curves that leave organising points, beside that on which one was located.
+LEAVING: dict[str, tuple[CurveType, ...]] = {
+    "tricritical": ("threshold", "fold", "transition"),
+    "cusp": ("fold", "transition"),
+    "end point": ("transition", "fold"),
+}
+# What diagrams say of transitions between two clustered states, and how far their free energies may be apart.
+RIVAL, EQUAL = "the minimiser changes", 1e-8
 
 
 @checked
@@ -27,6 +38,7 @@ def curve(
     interval: tuple[Number, Number],
     *,
     against: str | None = None,
+    type: str | None = None,
     method: Arclength | None = None,
     watch: Watch | None = None,
 ) -> Curve:
@@ -44,6 +56,9 @@ def curve(
         through turning points in either parameter.
     against
         The second parameter, free to follow; by default the one that the start was located in, the coupling.
+    type
+        ``fold``, ``transition`` or ``threshold`` where several curves leave an organising point; by default that on
+        which it was located, and the threshold at a point of the uniform branch.
     method
         Step control; steps are in units of moments, relative coupling and the length of the interval.
     watch
@@ -75,6 +90,7 @@ def curve(
     known = start_of(start)
     problem = known.problem
     require(problem, Capability.GRADIENT, "curves of special points")
+    known = _with_rival(_of_type(known, type), start)
     names = (parameter, _second(parameter, against, known.found, start))
     for name in names:
         problem.place_of(name)
@@ -89,6 +105,49 @@ def curve(
         return provenance(problem, options, time.process_time() - started)
 
     return curve_from(known, names, (float(low), float(high)), method, watch or unwatched, describe)
+
+
+def _of_type(known: Start, type: str | None) -> Start:
+    """Return a start of curves of a type."""
+    if type is None or type == known.kind:
+        return known
+    types = LEAVING.get(known.organising, (known.kind,))
+    kind = next((each for each in types if each == type), None)
+    if kind is None:
+        what = f"a {known.organising}" if known.organising else "such a point"
+        raise InvalidInput(f"no curve of the type {shown(type)} leaves {what}; there are {', '.join(types)}")
+    return known._replace(kind=kind)
+
+
+def _with_rival(known: Start, start: SpecialPoint | OrganisingPoint | CurvePoint) -> Start:
+    """Return the start of a transition between two clustered states with the second of them.
+
+    Raises
+    ------
+    InvalidInput
+        If it is not found.
+    """
+    if not (isinstance(start, SpecialPoint) and known.kind == "transition" and RIVAL in start.description):
+        return known
+    lengths = start.moments.lengths
+    states = [state for state in stationary_states(known.problem, rates=False) if state.symmetry]
+    own = min(states, key=lambda state: _distance(lengths, state), default=None)
+    rivals = [
+        state
+        for state in states
+        if own is not None and state is not own and abs(state.free_energy_gap - own.free_energy_gap) <= EQUAL
+    ]
+    if not rivals:
+        raise InvalidInput("the second state of the transition was not found; start from a point of its curve")
+    rival = min(rivals, key=lambda state: state.residual)
+    return known._replace(second=(rival.cosine, rival.sine))
+
+
+def _distance(lengths: Floats, state: State) -> float:
+    """Return how far a state is from lengths of moments, none of which rotations change."""
+    others = state.moments.lengths
+    count = min(lengths.size, others.size)
+    return float(np.abs(lengths[:count] - others[:count]).max())
 
 
 def _second(

@@ -111,8 +111,6 @@ class StationaryEquation:
         The degree up to which it has them in any case.
     symmetric : bool
         Whether J is symmetric, and the number of its negative eigenvalues that of unstable directions.
-    counted : bool
-        Whether the negative eigenvalues of J are counted where it is not symmetric.
     parameter, words : str
         The name of what q measures, and how it is called in sentences.
     ends : (float, float) or None
@@ -120,7 +118,6 @@ class StationaryEquation:
     """
 
     symmetric = True
-    counted = True
     parameter = "coupling"
     words = "the coupling"
     ends: tuple[float, float] | None = None
@@ -245,6 +242,10 @@ class StationaryEquation:
         if generator is not None:
             jacobian = plus_projector(jacobian, (self.scales * generator.T).T)
         return jacobian, derivative
+
+    def negative(self, jacobian: Floats, q: float) -> int:
+        """Return the number of eigenvalues of a Jacobian that is not symmetric with negative real parts."""
+        return int(np.count_nonzero(np.linalg.eigvals(jacobian).real < 0.0))
 
     def field_slopes(self, solutions: "Sequence[Solution]") -> tuple[Integers, Floats]:
         """Return cells, and the derivatives of the fields of solutions along their tangents, one row a solution."""

@@ -95,7 +95,8 @@ def stationary_states(
     -------
     StationaryStates
         A tuple of states, each once up to rotation and reflection; without a free energy the most stable is first.
-        A density without a moment above 1e-8 counts as the uniform one.
+        A density without a moment above 1e-8 counts as the uniform one. Under a phase lag on the circle the states
+        are rotating waves, at rest in a frame with the observable ``angular_velocity``.
         Its ``searched`` says what was searched, and how often each state was met; ``complete`` is True where a
         theorem says that there are no others, False where some are known to be missing, else None. The first state
         has ``minimiser`` True where that has a reason, ``minimiser_reason``: a theorem, or relaxations from random
@@ -120,6 +121,9 @@ def stationary_states(
     started = time.process_time()
     watch = watch or unwatched
     require_depth(depth)
+    waves = solvers_of(problem).waves
+    if waves is not None and _rotates_freely(problem):
+        return _rotating(*waves(problem), rates, time.process_time() - started)
     require(problem, Capability.STATIONARY_MAP, "stationary states")
     coupling = problem.fixed_coupling
     if not np.isfinite(BEYOND * coupling):
@@ -151,6 +155,27 @@ def stationary_states(
         for index, state in enumerate(states)
     )
     return StationaryStates(known, searched.words, complete, warnings)
+
+
+def _rotates_freely(problem: Equation) -> bool:
+    """Return whether clusters of an equation turn by a lag alone, so that they rest in a frame that rotates."""
+    law = problem.velocity
+    bound = problem.confinement is not None or bool(problem.lacks(Capability.AUTONOMOUS))
+    return bool(law.lag) and not law.frequency and not bound and bool(problem.positive_noise)
+
+
+def _rotating(found: list[State], searched: Searched, rates: bool, seconds: float) -> StationaryStates:
+    """Return the uniform state and rotating waves, the most stable first."""
+    problem = found[0].problem
+    _, reason = _minimiser(found[0], searched, True)
+    source = provenance(problem, {}, seconds) | dict(
+        zip(SEARCH, (searched.words, False if searched.doubt else None, reason, []), strict=True)
+    )
+    states = (
+        state.replace(minimiser_reason=reason, provenance=source, slowest_rate=_rate(state) if rates else None)
+        for state in told_apart(sorted(found, key=_energy_and_stability))
+    )
+    return StationaryStates(states, searched.words, False if searched.doubt else None)
 
 
 def _alone(problem: Equation, watch: Watch) -> Searched | None:

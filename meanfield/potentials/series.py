@@ -110,6 +110,10 @@ def cosine_sum_slope(coefficients: Array, angle: npt.ArrayLike) -> Array:
     return np.asarray(-np.sin(angles[..., np.newaxis] * modes) @ (modes * coefficients))
 
 
+# One table serves all degrees up to a multiple of this: what is asked of a potential differs by few.
+_TOGETHER = 32
+
+
 @functools.lru_cache(maxsize=64)
 def _bessel(size: float, degree: int) -> Array:
     # The ratios contract like exp(-k^2/size) once k exceeds sqrt(size), so the start is forgotten.
@@ -132,7 +136,7 @@ def scaled_bessel(size: float, degree: int) -> Array:
     positive, normalised by :math:`e^x = I_0 + 2\sum I_k`. It keeps the
     two or three digits ``scipy.special.ive`` loses.
     """
-    return _bessel(float(size), degree).copy()
+    return _bessel(float(size), _TOGETHER * -(-(degree + 1) // _TOGETHER))[: degree + 1].copy()
 
 
 def sine_defect(x: npt.NDArray[np.longdouble]) -> npt.NDArray[np.longdouble]:

@@ -18,6 +18,7 @@ from .diagram import SpecialPoint as SpecialPoint
 from .diagram import state_at as state_at
 from .ensemble import Ensemble as Ensemble
 from .flow_map import FlowMap as FlowMap
+from .observables import ANGULAR_VELOCITY as ANGULAR_VELOCITY
 from .observables import DISSIPATION as DISSIPATION
 from .observables import ENERGY_DISSIPATION as ENERGY_DISSIPATION
 from .observables import ENERGY_GAP as ENERGY_GAP

@@ -24,6 +24,8 @@ DISSIPATION = "dissipation"
 ENERGY_GAP = "energy_gap"
 ENERGY_DISSIPATION = "energy_dissipation"
 ORDER_DEFICIT = "order_deficit"
+# Of a density that rests in a rotating frame only.
+ANGULAR_VELOCITY = "angular_velocity"
 
 # What else a record, a table, a picture or a file of ours or of another program calls so.
 RESERVED = {
@@ -69,6 +71,9 @@ KNOWN = {
     ),
     ORDER_DEFICIT: Observable(
         "one minus the order parameter of degree 1, accurate relative to itself", "1-r", "$1 - r$"
+    ),
+    ANGULAR_VELOCITY: Observable(
+        "angular velocity of the frame in which the density rests, radians per unit of time", "Omega", r"$\Omega$"
     ),
 }
 

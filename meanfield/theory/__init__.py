@@ -31,6 +31,7 @@ from .families import (
     maier_saupe_states,
     maier_saupe_transition,
 )
+from .forms import theory_of as theory_of
 from .in_flight import flight_profile
 from .ott_antonsen import ott_antonsen
 from .resonances import Resonance, resonance

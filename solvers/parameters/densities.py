@@ -25,26 +25,29 @@ if TYPE_CHECKING:
 class AttractedMatrix(BlockMatrix):
     """The matrix of a block without the lowest eigenvalues, those of repulsive modes.
 
-    There are as many of these as such modes, which change their number where a multiplier passes zero. The others
-    go on there: they are one where a mode does not act.
+    There are as many of these as such modes, whose number changes where a multiplier passes zero. The others go on
+    there: they are one where a mode does not act, and so many modes act somewhere on the path.
     """
 
     hidden: int
+    size: int
 
     @classmethod
-    def of(cls, found: BlockMatrix) -> "AttractedMatrix":
-        """Return that of a matrix."""
+    def of(cls, found: BlockMatrix, size: int) -> "AttractedMatrix":
+        """Return that of a matrix with a number of eigenvalues at least."""
         matrix = cls(found.matrix, found.degrees, 0)
-        matrix.hidden = found.repulsive
+        matrix.hidden, matrix.size = found.repulsive, size
         return matrix
 
     def eigenvalues(self) -> Floats:
         """Return the eigenvalues, ascending."""
-        return super().eigenvalues()[self.hidden :]
+        values = super().eigenvalues()[self.hidden :]
+        return np.sort(np.append(values, np.ones(max(0, self.size - values.size))))
 
     def vanishing(self, index: int) -> Floats | None:
-        """Return the eigenvector of an eigenvalue near zero by its place."""
-        return super().vanishing(self.hidden + index)
+        """Return the eigenvector of an eigenvalue near zero by its place; None if no mode acts so."""
+        place = self.hidden + index
+        return super().vanishing(place) if place < self.degrees.size else None
 
     def below_and_above(self, width: float) -> tuple[int, int]:
         """Return how many eigenvalues are below minus a width, and how many below the width."""
@@ -101,7 +104,8 @@ class AlongParameter(Densities):
 
     def block_matrix(self, point: Point, block: Any) -> BlockMatrix:
         """Return the matrix of one block at a point."""
-        return AttractedMatrix.of(self._densities.block_matrix(frozen(point), block))
+        size = 2 * cast("ParameterEquation", point.equation).path.degrees.size
+        return AttractedMatrix.of(self._densities.block_matrix(frozen(point), block), size)
 
     def copies(self, point: Point, one: Any, other: Any) -> bool:
         """Return whether two blocks have the same eigenvalues by symmetry."""

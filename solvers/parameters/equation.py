@@ -28,6 +28,7 @@ from meanfield import InvalidInput, NotResolved, Number
 from ..bases import EPS, Basis, Floats, Integers
 from ..equation import Evaluation, StationaryEquation, plus_projector
 from ..geometry import Geometry
+from ..inertia import count_negative
 from ..significant import SignificantDegrees, confining_degree
 from .densities import AlongParameter
 from .path import ENDS, Coefficients, Path
@@ -191,6 +192,21 @@ class ParameterEquation(StationaryEquation):
         if generator is not None:
             jacobian = plus_projector(jacobian, (self.scales * generator.T).T)
         return jacobian, derivative
+
+    def negative(self, jacobian: Floats, q: float) -> int:
+        r"""Return the number of negative eigenvalues of the Jacobian.
+
+        Without rotations :math:`\sigma S^{-1} J S = \sigma - \sigma\,\mathrm{Cov}\,\sigma` is symmetric, and has as
+        many, by inertia, beside those of repulsive modes; modes that do not act have the eigenvalue one.
+        """
+        if not self.basis.even:
+            return super().negative(jacobian, q)
+        attractions = self._attractions(q)
+        acting = np.flatnonzero(np.abs(attractions) > EPS * np.abs(attractions).max(initial=0.0))
+        roots, signs = np.sqrt(np.abs(attractions[acting])), np.sign(attractions[acting])
+        left, right = signs * roots / self.scales[acting], self.scales[acting] / roots
+        matrix = left[:, None] * jacobian[np.ix_(acting, acting)] * right
+        return count_negative(matrix) - int(np.count_nonzero(signs < 0.0))
 
     def field_slopes(self, solutions: "Sequence[Solution]") -> tuple[Integers, Floats]:
         """Return cells, and the derivatives of the fields of solutions along their tangents, one row a solution."""

@@ -10,6 +10,7 @@ over the interval :math:`[p_0, p_1]`. Beyond its ends, where the problem need no
 linearly: Newton's method may look there, but no state is taken from there.
 """
 
+import copy
 import functools
 from itertools import pairwise
 from typing import Any, NamedTuple
@@ -19,11 +20,13 @@ import numpy as np
 from meanfield import Equation, InvalidInput, Number
 from meanfield.equations import Interaction
 
-from ..bases import EPS, Floats, Integers
+from ..bases import EPS, Floats, Integers, multiples
 from ..significant import SignificantDegrees, significant_among, starting_degrees
 
 # The ends of the interval in q.
 ENDS = (1.0, 3.0)
+# A change of q to where a term has a factor that is not zero.
+BESIDE = 1e-3
 # Values of the parameter at which it is asked which degrees are significant.
 SAMPLES = 17
 # Coefficients at so many values are kept: those of a few points and of their neighbours.
@@ -101,8 +104,14 @@ class Path:
         return self._at(value)
 
     def _admissible(self, value: float) -> Equation:
+        role, own = self.problem.place_of(self.name)
         try:
-            return self.problem.with_parameter(self.name, value)
+            if role != self.problem.law_field or value in (self.low, self.high):
+                return self.problem.with_parameter(self.name, value)
+            # Whether values and multipliers of a user's potential agree is asked at the ends only: it takes long.
+            between = copy.copy(self.problem)
+            object.__setattr__(between, role, self.problem.potential.with_parameter(own, value))
+            return between
         except InvalidInput as error:
             raise InvalidInput(
                 f"the interval [{self.low:g}, {self.high:g}] of {self.name} is not admissible: {error}"
@@ -116,6 +125,11 @@ class Path:
     def samples(self) -> list[Equation]:
         """The problem at some values of the parameter from one end of the interval to the other."""
         return [self.at(value) for value in np.linspace(self.low, self.high, SAMPLES).tolist()]
+
+    @functools.cached_property
+    def degrees(self) -> Integers:
+        """The degrees that are significant somewhere."""
+        return self.starting(functools.partial(multiples, 1), 1).degrees
 
     @property
     def moves_forces(self) -> bool:
@@ -138,13 +152,15 @@ class Path:
     def _coefficients(self, degree: int, q: float) -> Coefficients:
         problem = self.problem_at(q)
         interaction = Interaction(problem)
-        slopes = self.unit * interaction.attraction_derivatives(self.name, degree)
+        # A term whose factor is zero is left out of a sum; the derivative in this is the same beside.
+        beside = interaction if self.name in problem.parameters else Interaction(self.problem_at(q + BESIDE))
+        slopes = self.unit * beside.attraction_derivatives(self.name, degree)
         forces = force_slopes = np.zeros(degree + 1)
         if self.moves_forces:
             forces = interaction.phased_forces(degree)
-            force_slopes = self.unit * interaction.force_derivatives(self.name, degree)
+            force_slopes = self.unit * beside.force_derivatives(self.name, degree)
             if self.problem.confinement is not None and not self.problem.confinement.even:
-                force_slopes = force_slopes - 1j * self.unit * interaction.sine_force_derivatives(self.name, degree)
+                force_slopes = force_slopes - 1j * self.unit * beside.sine_force_derivatives(self.name, degree)
         return Coefficients(interaction.attractions(degree), slopes, forces, force_slopes)
 
     def significant(self, degrees: Integers) -> SignificantDegrees:

@@ -2,5 +2,6 @@
 
 from .assembling import curve_from as curve_from
 from .plane import COUPLING as COUPLING
+from .starts import Start as Start
 from .starts import require_followed as require_followed
 from .starts import start_of as start_of

@@ -14,19 +14,25 @@ from ..bases import EPS
 from ..branches.arclength import Arclength
 from ..branches.continuation import End, Point, length
 from ..watching import Watch
+from .cusps import cusp_beside
 from .extended import ExtendedEquation
 from .folds import fold_start
 from .following import Knot, Side, extended, follow
 from .plane import COUPLING, Plane
 from .recording import Row, organising, recorded, stationary_point, uniform_row
 from .starts import Start, plane_of
+from .thresholds import threshold_start
+from .transitions import transition_start
 
 # Length of the first steps.
 FIRST_STEP = 0.01
 # The organising point at which a curve meets the uniform state is looked for within so many times the distance of
 # its last two points, among the multiples of its mode up to this one.
 BEYOND, LAST_PARTNER = 4.0, 32
-UNIFORM_WORDS = {
+WORDS = {
+    "cusp": "two folds end in each other",
+    "triple point": "the uniform state has the free energy of both states",
+    "end point": "the uniform state becomes unstable on the line",
     "tricritical": "the branch of the mode turns from continuous to discontinuous",
     "mode interaction": "two modes of the uniform state are critical together",
 }
@@ -47,9 +53,8 @@ def curve_from(
         raise InvalidInput(f"no curve was followed from the start: {first.outcome}")
     equation = extended(first)
     found = equation.system(first.b, first.q)
-    place = plane.place(float(first.b[-1]), first.q)
-    name = stationary_point(found.states[0], place.problem)
-    label = equation.label(name.equation.densities.name_of(name))
+    states = [stationary_point(state, found.place.problem) for state in found.states]
+    label = equation.label([state.equation.densities.name_of(state) for state in states])
     sides = []
     for done in range(2):
         watch(done, 2, label)
@@ -58,15 +63,17 @@ def curve_from(
     return _joined(sides, label, equation, plane, describe)
 
 
-STARTS: dict[str, Callable[[Start, Plane], Point | End]] = {"fold": fold_start}
+STARTS: dict[str, Callable[[Start, Plane], Point | End]] = {
+    "fold": fold_start,
+    "transition": transition_start,
+    "threshold": threshold_start,
+}
 
 
 def _turned(point: Point, direction: int) -> Point:
     """Return the first point with its tangent towards larger or smaller values of the first parameter."""
-    first, _ = extended(point).plane.place(float(point.b[-1]), point.q).slopes @ [
-        point.solution.tangent_b[-1],
-        point.solution.tangent_q,
-    ]
+    place = extended(point).system(point.b, point.q).place
+    first, _ = place.slopes @ [point.solution.tangent_b[-1], point.solution.tangent_q]
     if first * direction < 0.0 or (first == 0.0 and direction < 0):
         solution = point.solution
         reversed_solution = type(solution)(
@@ -135,14 +142,16 @@ def _rows(
         rows.append(row)
         if knot.event is not None and knot.event.type != "end":
             row.label = knot.event.type
-            text = "two folds end in each other" if knot.event.type == "cusp" else ""
+            text = WORDS[knot.event.type]
             points.append(organising(row, knot.event.type, plane.names, _bounds(knot), (label,), text))
     warnings += side.warnings
-    if side.outcome not in (Outcome.LEFT_INTERVAL, Outcome.JOINED_BRANCH, Outcome.CLOSED_LOOP):
+    if side.outcome in (Outcome.MAX_STEPS, Outcome.STEP_TOO_SMALL, Outcome.NOT_RESOLVED):
         values = ", ".join(
             f"{n} = {float(v):.6g}" for n, v in zip(plane.names, side.knots[-1].place.values, strict=True)
         )
         warnings.append(f"the curve ends at {values}: {side.outcome}")
+    if side.merged:
+        _add_merging(side, rows, direction, label, plane, points, warnings)
     if side.arrival is not None:
         _add_uniform(side, rows, direction, label, plane, points, warnings)
     return rows
@@ -186,7 +195,37 @@ def _add_uniform(
     row.label = nearest.type
     rows.append(row)
     through = (label, *(f"threshold of mode {mode}" for mode in nearest.modes))
-    points.append(organising(row, nearest.type, plane.names, (lower, upper), through, UNIFORM_WORDS[nearest.type]))
+    points.append(organising(row, nearest.type, plane.names, (lower, upper), through, WORDS[nearest.type]))
+
+
+def _add_merging(
+    side: Side,
+    rows: list[Row],
+    direction: int,
+    label: str,
+    plane: Plane,
+    points: list[OrganisingPoint],
+    warnings: list[str],
+) -> None:
+    """Add the point at which the two states of a side become one: a cusp of the folds beside it."""
+    last = side.knots[-1].point
+    one, other = extended(last).system(last.b, last.q).states
+    knot = None
+    if one.unknown.size == other.unknown.size:
+        knot = cusp_beside(plane, one.dressed.basis, 0.5 * (one.unknown + other.unknown), one.place)
+    if knot is None:
+        warnings.append("the two states of the line become one where it ends, at a point that was not located")
+        return
+    row = knot.row
+    row.second, row.label = row.moments, "end point"
+    slope = np.array(row.tangent)
+    slope *= np.copysign(1.0, slope @ rows[-1].tangent)
+    row.tangent = float(slope[0]), float(slope[1])
+    row.arclength = rows[-1].arclength + direction * length(
+        knot.point.b[:-1] - last.b[: knot.point.b.size - 1], 0.0
+    )
+    rows.append(row)
+    points.append(organising(row, "end point", plane.names, _bounds(knot), (label,), "the two states become one"))
 
 
 def _uniform_point(side: Side, plane: Plane) -> UniformPoint | None:

@@ -4,7 +4,7 @@ Their unknowns are the states and the coordinate x, packed in one vector, and th
 so that :func:`solvers.branches.continuation.trace` follows their solutions as it follows branches.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import cached_property
 from typing import Any
 
@@ -18,7 +18,7 @@ from ..branches.continuation import Point, length
 from ..equation import Evaluation, StationaryEquation
 from ..limits import MAX_UNKNOWNS
 from ..significant import even_size
-from .plane import Plane
+from .plane import Place, Plane
 from .states import AtState, Dressed
 
 # States that are images of each other on two sides of the uniform state are not farther from each other than this.
@@ -40,9 +40,19 @@ class System:
         self.states = states
         self.residual = residual
 
+    @property
+    def place(self) -> Place:
+        """The point of the plane."""
+        return self.states[0].coefficients.place
+
     @cached_property
     def derivatives(self) -> tuple[Floats, Floats]:
         """The derivatives of the residual in the unknowns, (size, size), and in q, (size,)."""
+        raise NotImplementedError
+
+    @property
+    def normal(self) -> Floats:
+        """The normal of the curve in x and q, (2,), in closed form: that of the tangent is older by a step."""
         raise NotImplementedError
 
 
@@ -66,7 +76,6 @@ class ExtendedEquation(StationaryEquation):
 
     kind: CurveType
     symmetric = False
-    counted = False
 
     def __init__(self, plane: Plane, bases: tuple[Basis, ...]) -> None:
         self.plane = plane
@@ -79,10 +88,10 @@ class ExtendedEquation(StationaryEquation):
     def system(self, b: Floats, q: float) -> System:
         """Return the system at (b, q); the last one is kept, since Newton's method asks for its parts in turn."""
         if self._last is None or self._last[1] != q or not np.array_equal(self._last[0], b):
-            self._last = b, q, self._system(self.at_states(b, q))
+            self._last = b, q, self._system(self.at_states(b, q), b)
         return self._last[2]
 
-    def _system(self, states: tuple[AtState, ...]) -> System:
+    def _system(self, states: tuple[AtState, ...], b: Floats) -> System:
         raise NotImplementedError
 
     def at_states(self, b: Floats, q: float) -> tuple[AtState, ...]:
@@ -106,15 +115,21 @@ class ExtendedEquation(StationaryEquation):
         return Evaluation(found.residual, found.states[0].gibbs)
 
     def linearise(self, b: Floats, q: float, moments: Floats) -> tuple[Floats, Floats]:
-        """Return the derivatives of the residual in the unknowns and in q; nan where :meth:`evaluate` is."""
+        """Return the derivatives of the residual in the unknowns and in q.
+
+        Where they are not finite Newton's method ends by its residual, and the identity stands for them.
+        """
         try:
             with np.errstate(all="ignore"):
-                return self.system(b, q).derivatives
+                matrix, derivative = self.system(b, q).derivatives
+            if np.isfinite(matrix.sum() + derivative.sum()):
+                return matrix, derivative
         except (InvalidInput, np.linalg.LinAlgError):
-            return np.full((b.size, b.size), np.nan), np.full(b.size, np.nan)
+            pass
+        return np.eye(b.size), np.zeros(b.size)
 
-    def label(self, name: str) -> str:
-        """Return the name of the curve from that of the branch of the first state."""
+    def label(self, names: Sequence[str]) -> str:
+        """Return the name of the curve from those of its states."""
         raise NotImplementedError
 
     @property
@@ -140,6 +155,14 @@ class ExtendedEquation(StationaryEquation):
         if not before[place] * after[place] < 0.0 or length(after - before, 0.0) > CLOSE:
             return None
         return int(self.basis.degrees[place])
+
+    def merges(self, last: Point, point: Point) -> bool:
+        """Return whether two states of the curve become one between two points or soon after."""
+        return False
+
+    def negative(self, jacobian: Floats, q: float) -> int:
+        """Return zero: of an extended system nothing is counted."""
+        return 0
 
     def partition(self, q: float, moments: Floats) -> None:
         """Return None: all unknowns are factorised together."""

@@ -17,7 +17,7 @@ tildes being deviations from means: one moment of the Gibbs density. At a cusp t
 :math:`\phi`, :math:`\langle\tilde\phi^3\rangle`, vanishes.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import cached_property
 
 import numpy as np
@@ -27,7 +27,7 @@ from ..bases import Basis, Floats
 from ..branches.continuation import End, Point
 from .extended import ExtendedEquation, System
 from .plane import Plane
-from .starts import Start, basis_of, cosines_from_axis, first_point, unknown_of
+from .starts import Start, beside, first_point, located
 from .states import AtState, Dressed
 
 # Borders are renewed where a null vector has turned by 60 degrees.
@@ -60,6 +60,11 @@ class FoldSystem(System):
         return matrix, np.append(along_q, in_q)
 
     @property
+    def normal(self) -> Floats:
+        """Psi times the derivatives of G in x and q, (2,)."""
+        return np.asarray(self.states[0].slopes @ self.null[1])
+
+    @property
     def asymmetry(self) -> float:
         """<(phi - <phi>)^3> over the power 3/2 of the variance, which vanishes at a cusp."""
         (state,) = self.states
@@ -88,12 +93,12 @@ class FoldEquation(ExtendedEquation):
         super().__init__(plane, bases)
         self.borders = borders
 
-    def _system(self, states: tuple[AtState, ...]) -> "FoldSystem":
+    def _system(self, states: tuple[AtState, ...], b: Floats) -> "FoldSystem":
         return FoldSystem(states, self.borders)
 
-    def label(self, name: str) -> str:
+    def label(self, names: Sequence[str]) -> str:
         """Return the name of the curve of folds of a branch."""
-        return f"fold of the {name}"
+        return f"fold of the {names[0]}"
 
     @property
     def tests(self) -> dict[str, Callable[[Point], float]]:
@@ -159,12 +164,16 @@ def condition_slopes(state: AtState, null: tuple[Floats, Floats]) -> tuple[Float
 
 def fold_start(start: Start, plane: Plane) -> Point | End:
     """Return the first point of the fold curve through a start."""
-    cosine = cosines_from_axis(plane, start.first)
-    values = (start.problem.parameters[name] for name in plane.names)
-    place = plane.coordinates(*values)
-    basis = basis_of(plane, cosine, place)
-    b = unknown_of(basis, cosine)
+    place, basis, b = located(start, plane, start.first)
+    equation = FoldEquation(plane, (basis,), null_vectors(plane, basis, place, b))
+    b, q = np.append(b, place[0]), place[1]
+    if start.uniform:
+        b, q = beside([equation], b, q, np.append(equation.borders[1], 0.0))
+    return first_point(equation, b, q)
+
+
+def null_vectors(plane: Plane, basis: Basis, place: tuple[float, float], b: Floats) -> tuple[Floats, Floats]:
+    """Return the left and the right singular vector of the least singular value of J at a state."""
     state = AtState(Dressed.of(basis), place, plane.coefficients(*place, basis.degrees), b)
     left, _, right = np.linalg.svd(state.matrix)
-    equation = FoldEquation(plane, (basis,), (left[:, -1], right[-1]))
-    return first_point(equation, np.append(b, place[0]), place[1])
+    return np.asarray(left[:, -1]), np.asarray(right[-1])

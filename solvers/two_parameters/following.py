@@ -50,10 +50,10 @@ class Knot:
         """Return the knot of a point, whose system Newton's method has just left."""
         equation = extended(point)
         system = equation.system(point.b, point.q)
-        place = equation.plane.place(float(point.b[-1]), point.q)
+        place = system.place
         tests = {kind: function(point) for kind, function in equation.tests.items()}
         row, tolerance = (
-            row_of(point, place, system.states),
+            row_of(point, system),
             ROUNDINGS * EPS * max(map(abs, equation.plane.interval)),
         )
         for end in equation.plane.interval:
@@ -67,12 +67,14 @@ class Knot:
 class Side:
     """One direction of a followed curve: the knots from the start on, and how it ended.
 
-    ``arrival`` is the critical degree where it met the uniform state beyond the last knot.
+    ``arrival`` is the critical degree where it met the uniform state beyond the last knot; ``merged`` says that its
+    two states become one there.
     """
 
     knots: list[Knot]
     outcome: Outcome = Outcome.MAX_STEPS
     arrival: int | None = None
+    merged: bool = False
     warnings: list[str] = field(default_factory=list)
 
 
@@ -95,6 +97,9 @@ def follow(start: Point, method: Arclength, first_step: float) -> Side:
         if side.arrival is not None:
             side.outcome = Outcome.JOINED_BRANCH
             break
+        if extended(item).merges(last.point, item):
+            side.merged, side.outcome = True, Outcome.JOINED_BRANCH
+            break
         knot = Knot.at(item)
         stretch = Stretch(last.point, item)
         found, over = _events(stretch, last, knot), _end(stretch, last, knot)
@@ -104,6 +109,11 @@ def follow(start: Point, method: Arclength, first_step: float) -> Side:
             side.outcome = Outcome.LEFT_INTERVAL
             break
         side.knots += [*found, knot]
+        if len(side.knots) == FEWEST_IN_LOOP and _vertical(side.knots):
+            side.outcome = Outcome.VERTICAL
+            name = extended(item).plane.names[0]
+            side.warnings.append(f"{name} does not change along the curve, which was not followed farther")
+            break
         if _returned(side.knots):
             side.outcome = Outcome.CLOSED_LOOP
             break
@@ -195,7 +205,7 @@ def _at_end(stretch: Stretch, end: float, share: float) -> Point | None:
     if plane.in_coupling:
         b[-1], border[-1] = end / plane.unit, 1.0
     else:
-        q = float(1.0 + (end - plane.interval[0]) / (plane.interval[1] - plane.interval[0]))
+        q = float(1.0 + (end - plane.interval[0]) / plane.length)
     solution = correct(equation, b, q, border, 0.0 if plane.in_coupling else 1.0, POLISHED)
     if solution is None or length(solution.b - b, solution.q - q) > MISSED * (second.arclength - first.arclength):
         return None
@@ -204,24 +214,27 @@ def _at_end(stretch: Stretch, end: float, share: float) -> Point | None:
 
 def _beyond(point: Point, end: float) -> float:
     """Return how far the first parameter is beyond an end."""
-    plane = extended(point).plane
-    return float(plane.place(float(point.b[-1]), point.q).values[0] - end)
+    return float(extended(point).system(point.b, point.q).place.values[0] - end)
+
+
+def _vertical(knots: list[Knot]) -> bool:
+    """Return whether the first parameter is the same at all points."""
+    values = np.array([knot.place.values[0] for knot in knots])
+    low, high = extended(knots[0].point).plane.interval
+    return float(np.ptp(values)) <= ROUNDINGS * EPS * max(abs(low), abs(high))
 
 
 def _returned(knots: list[Knot]) -> bool:
     """Return whether the last chord passes the first point."""
     if len(knots) < FEWEST_IN_LOOP:
         return False
-    start, last, end = knots[0].point, knots[-2].point, knots[-1].point
-    if start.b.size != end.b.size:
-        start = start.on(end.equation)
-    last = last.on(end.equation)
-    chord = _vector(end) - _vector(last)
-    ahead = _vector(start) - _vector(last)
+    start, last, end = (_vector(knots[place].point, knots[-1].point) for place in (0, -2, -1))
+    chord, ahead = end - last, start - last
     size = length(chord, 0.0)
     along = float(ahead @ chord) / size**2
     return 0.0 < along <= 1.0 and length(ahead - along * chord, 0.0) <= MISSED * size * along * (1 - along) + 1e-9
 
 
-def _vector(point: Point) -> Floats:
-    return np.append(point.b, point.q)
+def _vector(point: Point, other: Point) -> Floats:
+    """Return the unknowns of a point, those of another, and q."""
+    return np.append(point.unknowns_on(other.equation)[0], point.q)

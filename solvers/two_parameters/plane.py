@@ -11,14 +11,15 @@ a unit of its own. Of two parameters without the coupling the first is counted f
 interval, and in units of its length, so that its coordinate is positive too.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from meanfield import Equation, Number
-from meanfield.equations import NEGLIGIBLE, Interaction
+from meanfield.equations import NEGLIGIBLE
 
 from ..bases import EPS, Floats, Integers
 
@@ -79,7 +80,7 @@ class Plane:
     def scaled(self) -> tuple[tuple[str, float], ...]:
         """The parameters of x and q, with the change of each by one; that of x alone if q is of the coupling."""
         other = (self.other, self.unit)
-        return (other,) if self.in_coupling else (other, (self.names[0], self._length))
+        return (other,) if self.in_coupling else (other, (self.names[0], self.length))
 
     @cached_property
     def roles(self) -> dict[str, tuple[str, str]]:
@@ -91,10 +92,10 @@ class Plane:
         given = dict(zip(self.names, (first, second), strict=True))
         x = float(given[self.other] / self.unit)
         if not self.in_coupling:
-            return x, float(1.0 + (first - self.interval[0]) / self._length)
+            return x, float(1.0 + (first - self.interval[0]) / self.length)
         problem = self.at(x, 1.0)
-        norm = np.sqrt((multipliers_of(problem.potential, problem, self.reference) ** 2).sum())
-        return x, float(abs(given[COUPLING]) * norm / problem.positive_noise)
+        square = (self.multipliers(problem.potential, self.last)[self.reference] ** 2).sum()
+        return x, float(abs(given[COUPLING]) * np.sqrt(square) / problem.positive_noise)
 
     def at(self, x: float, q: float) -> Equation:
         """Return the equation at x and q, its coupling, where that is one of the two, as at the start.
@@ -109,24 +110,6 @@ class Plane:
             problem = problem.with_parameter(name, value)
         return problem
 
-    def place(self, x: float, q: float) -> Place:
-        """Return the point of the plane at x and q."""
-        problem = self.at(x, q)
-        if not self.in_coupling:
-            (_, other), (_, first) = self._values(x, q)
-            return Place(problem, (first, other), np.array([[0.0, self._length], [self.unit, 0.0]]))
-        multipliers = multipliers_of(problem.potential, problem, self.reference)
-        square = (multipliers**2).sum()
-        coupling = plain(self.sign * q * problem.positive_noise / np.sqrt(square))
-        relative = float(multipliers @ self.multiplier_slopes(problem, self.other, self.reference) / square)
-        if self.roles[self.other][0] == "noise":
-            relative -= 1.0 / problem.positive_noise
-        strength, other = float(coupling), x * self.unit
-        slopes = np.array([[-relative * strength * self.unit, strength / q], [self.unit, 0.0]])
-        swapped = self.names[0] == self.other
-        values = (other, strength) if swapped else (strength, other)
-        return Place(problem.at(coupling=coupling), values, slopes[::-1] if swapped else slopes)
-
     def coefficients(self, x: float, q: float, degrees: Integers) -> "Coefficients":
         """Return the coefficients of the modes of some degrees at x and q.
 
@@ -139,21 +122,45 @@ class Plane:
 
     def potential_at(self, x: float, q: float) -> Any:
         """Return the interaction potential at x and q."""
-        potential: Any = self.problem.potential
+        return self._moved(self.problem.potential, self.problem.law_field, x, q)
+
+    def confinement_at(self, x: float, q: float) -> Any:
+        """Return the confinement at x and q, also where it vanishes and the equation has none."""
+        return self._moved(self.problem.confinement, "confinement", x, q)
+
+    def noise_at(self, x: float, q: float) -> float:
+        """Return the noise at x and q."""
+        noise = [value for name, value in self._values(x, q) if self.roles[name][0] == "noise"]
+        return noise[0] if noise else self.problem.positive_noise
+
+    def _moved(self, potential: Any, field: str, x: float, q: float) -> Any:
+        """Return the potential of a field of the equation, its parameters those at x and q."""
         for name, value in self._values(x, q):
             role, own = self.roles[name]
-            if role == self.problem.law_field:
+            if role == field:
                 potential = potential.with_parameter(own, value)
         return potential
 
-    def multiplier_slopes(self, problem: Equation, name: str, degrees: Integers, potential: Any = None) -> Any:
-        """Return the derivatives of the multipliers of some degrees in a parameter, longdouble."""
+    @cached_property
+    def last(self) -> int:
+        """The last degree of reference."""
+        return int(self.reference[-1])
+
+    def multipliers(self, potential: Any, degree: int) -> Any:
+        """Return the multipliers of a potential up to a degree, longdouble."""
+        return potential.multipliers(self.problem.domain, degree).astype(np.longdouble)
+
+    def multiplier_slopes(self, potential: Any, name: str, degree: int) -> Any:
+        """Return the derivatives of the multipliers of a potential in a parameter up to a degree, longdouble."""
         role, own = self.roles[name]
-        if role != problem.law_field:
-            return np.zeros(degrees.size, dtype=np.longdouble)
-        potential = problem.potential if potential is None else potential
-        slopes = potential.multiplier_derivatives(own, problem.domain, int(degrees[-1]))
-        return slopes[degrees].astype(np.longdouble)
+        if role != self.problem.law_field:
+            return np.zeros(degree + 1, dtype=np.longdouble)
+        return potential.multiplier_derivatives(own, self.problem.domain, degree).astype(np.longdouble)
+
+    def strengths(self, x: float, q: float) -> Floats:
+        """Return lambda_k at x and q, of the degrees of reference."""
+        numbers = np.array([self.problem.domain.multiplicity(degree) for degree in self.reference.tolist()])
+        return np.asarray(self.coefficients(x, q, self.reference).attractions / numbers, dtype=float)
 
     def significant(self, x: float, q: float, degrees: Integers) -> Integers:
         """Return which of some degrees the field has at x and q, or acquires with the two parameters."""
@@ -176,16 +183,21 @@ class Plane:
             return True
         return bool(confinement.tail_bound(problem.domain, degree) <= EPS * problem.positive_noise)
 
-    @property
-    def _length(self) -> float:
+    @cached_property
+    def length(self) -> float:
+        """The length of the interval."""
         return float(self.interval[1] - self.interval[0])
+
+    def first(self, q: float) -> float:
+        """Return the first parameter at q where that is its coordinate."""
+        return float(self.interval[0] + (q - 1.0) * self.length)
 
     def _values(self, x: float, q: float) -> tuple[tuple[str, float], ...]:
         """Return the parameters other than the coupling at x and q."""
         other = (self.other, float(x * self.unit))
         if self.in_coupling:
             return (other,)
-        return other, (self.names[0], float(self.interval[0] + (q - 1.0) * self._length))
+        return other, (self.names[0], self.first(q))
 
 
 class Coefficients:
@@ -204,20 +216,17 @@ class Coefficients:
     def __init__(self, plane: Plane, x: float, q: float, degrees: Integers) -> None:
         self._plane, self._degrees, self._place = plane, degrees, (x, q)
         self._potential = plane.potential_at(x, q)
-        multipliers = multipliers_of(self._potential, plane.problem, degrees)
+        self._last = max(int(degrees[-1]), plane.last)
+        multipliers = plane.multipliers(self._potential, self._last)
         if plane.in_coupling:
-            known = multipliers[np.searchsorted(degrees, plane.reference)]
-            self._norm = np.sqrt((known * known).sum())
-            self._factor = -plane.sign * q / self._norm
+            self._factor = -plane.sign * q / np.sqrt((multipliers[plane.reference] ** 2).sum())
         else:
-            noise = self._problem.positive_noise
-            self._factor = -np.longdouble(plane.problem.fixed_coupling) / noise
+            self._factor = -np.longdouble(plane.problem.fixed_coupling) / self._noise
         self._extended = self._factor * multipliers
-        self.attractions = self._extended.astype(float)
+        self.attractions = self._extended[degrees].astype(float)
         self.forces = np.zeros(degrees.size)
         if plane.problem.confinement is not None:
-            interaction, last = Interaction(self._problem), int(degrees[-1])
-            self.forces = self._about(interaction.forces(last), interaction.sine_forces(last))
+            self.forces = -self._about(self._confinement.multipliers, self._confinement.sine_multipliers)
 
     @cached_property
     def slopes(self) -> tuple[Floats, Floats]:
@@ -225,40 +234,79 @@ class Coefficients:
         plane, (_, q) = self._plane, self._place
         attractions, forces = np.zeros((2, 2, self._degrees.size))
         if plane.in_coupling:
-            change = self._factor * plane.unit * self._multiplier_slopes(plane.other)
-            reference = np.searchsorted(self._degrees, plane.reference)
-            along = self._extended[reference] @ change[reference] / np.longdouble(q) ** 2
-            attractions[0], attractions[1] = change - self._extended * along, self.attractions / q
+            change = self._factor * plane.unit * self._own_slopes
+            attractions[0] = (change - self._extended * self._growth)[self._degrees]
+            attractions[1] = self.attractions / q
         else:
             for row, (name, unit) in enumerate(plane.scaled):
-                attractions[row] = unit * self._factor * self._multiplier_slopes(name)
+                attractions[row] = (
+                    unit * self._factor * plane.multiplier_slopes(self._potential, name, self._last)[self._degrees]
+                )
                 if plane.roles[name][0] == "noise":
-                    attractions[row] -= unit * self.attractions / self._problem.positive_noise
+                    attractions[row] -= unit * self.attractions / self._noise
         if plane.problem.confinement is not None:
-            interaction, last = Interaction(self._problem), int(self._degrees[-1])
             for row, (name, unit) in enumerate(plane.scaled):
-                changes = interaction.force_derivatives(name, last), interaction.sine_force_derivatives(name, last)
-                forces[row] = unit * self._about(*changes)
+                forces[row] = unit * self._force_slopes(name)
         return attractions, forces
 
+    @property
+    def place(self) -> Place:
+        """The point of the plane."""
+        plane, (x, q) = self._plane, self._place
+        problem, other = plane.at(x, q), x * plane.unit
+        if not plane.in_coupling:
+            first, slopes = plane.first(q), np.array([[0.0, plane.length], [plane.unit, 0.0]])
+            return Place(problem, (first, other), slopes)
+        coupling = plain(-self._factor * self._noise)
+        growth = float(self._growth)
+        if plane.roles[plane.other][0] == "noise":
+            growth -= plane.unit / self._noise
+        strength = float(coupling)
+        slopes = np.array([[-growth * strength, strength / q], [plane.unit, 0.0]])
+        swapped = plane.names[0] == plane.other
+        values = (other, strength) if swapped else (strength, other)
+        return Place(problem.at(coupling=coupling), values, slopes[::-1] if swapped else slopes)
+
     @cached_property
-    def _problem(self) -> Equation:
-        return self._plane.at(*self._place)
+    def _own_slopes(self) -> Any:
+        """The derivatives of the multipliers in the parameter of x."""
+        return self._plane.multiplier_slopes(self._potential, self._plane.other, self._last)
 
-    def _multiplier_slopes(self, name: str) -> Any:
-        return self._plane.multiplier_slopes(self._plane.problem, name, self._degrees, self._potential)
+    @cached_property
+    def _growth(self) -> Any:
+        """The derivative of the logarithm of the norm of the multipliers in x."""
+        plane, q = self._plane, np.longdouble(self._place[1])
+        change = self._factor * plane.unit * self._own_slopes
+        return self._extended[plane.reference] @ change[plane.reference] / q**2
 
-    def _about(self, cosine: Floats, sine: Floats) -> Floats:
-        """Return coefficients of cosines about the axis from those of cosines and sines from degree 0."""
-        if not self._plane.axis:
-            return cosine[self._degrees]
-        phases = np.exp(1j * self._plane.axis * self._degrees)
-        return np.asarray(((cosine - 1j * sine)[self._degrees] * phases).real)
+    @cached_property
+    def _noise(self) -> float:
+        return self._plane.noise_at(*self._place)
 
+    @cached_property
+    def _confinement(self) -> Any:
+        return self._plane.confinement_at(*self._place)
 
-def multipliers_of(potential: Any, problem: Equation, degrees: Integers) -> Any:
-    """Return the multipliers of a potential of some ascending degrees on the domain of a problem, longdouble."""
-    return potential.multipliers(problem.domain, int(degrees[-1]))[degrees].astype(np.longdouble)
+    def _force_slopes(self, name: str) -> Any:
+        """Return the derivatives of the forces in a parameter."""
+        role, own = self._plane.roles[name]
+        if role == "noise":
+            return -self.forces / self._noise
+        if role != "confinement":
+            return 0.0
+        confinement = self._confinement
+        return -self._about(
+            partial(confinement.multiplier_derivatives, own), partial(confinement.sine_multiplier_derivatives, own)
+        )
+
+    def _about(self, cosine: Callable[..., Any], sine: Callable[..., Any]) -> Floats:
+        """Return coefficients of cosines about the axis, over the noise, by functions of domain and degree."""
+        domain, axis = self._plane.problem.domain, self._plane.axis
+        coefficients = cosine(domain, self._last)[self._degrees]
+        if axis:
+            phases = np.exp(1j * axis * self._degrees)
+            coefficients = ((coefficients - 1j * sine(domain, self._last)[self._degrees]) * phases).real
+        return np.asarray(coefficients / self._noise, dtype=float)
 
 
 def plain(number: np.longdouble) -> Number:

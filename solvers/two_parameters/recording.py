@@ -19,7 +19,7 @@ from ..inertia import count_negative
 from ..newton import Solution
 from ..observables import of_states
 from ..sizing import Size, confinement_field, equation_in
-from .plane import Place
+from .extended import System
 from .states import AtState
 
 # Eigenvalues of the stability matrix up to this are those that vanish along the curve, and their rounding.
@@ -65,12 +65,16 @@ def unstable_directions(point: Point) -> int:
     return sum(equation.densities.unstable_counts(point, NEUTRAL))
 
 
-def row_of(point: Point, place: Place, states: tuple[AtState, ...]) -> Row:
-    """Return a point of a followed curve, with the equation at its states, as a row."""
-    stationary = [stationary_point(state, place.problem) for state in states]
+def row_of(point: Point, system: System) -> Row:
+    """Return a point of a followed curve, with its system there, as a row."""
+    place = system.place
+    stationary = [stationary_point(state, place.problem) for state in system.states]
     known = [significant_moments(each) for each in stationary]
-    first, second = place.slopes @ np.array([point.solution.tangent_b[-1], point.solution.tangent_q])
-    unstable = sum(unstable_directions(each) for each in stationary[:1])
+    along = np.array([point.solution.tangent_b[-1], point.solution.tangent_q])
+    direction = np.array([-system.normal[1], system.normal[0]])
+    size = float(direction @ direction)
+    first, second = place.slopes @ (along if size == 0.0 else direction * float(along @ direction) / size)
+    unstable = max(unstable_directions(each) for each in stationary)
     return Row(
         place.values,
         (float(first), float(second)),

@@ -1,5 +1,6 @@
 """From a located point of a diagram or a curve to the first point of a curve through it in two parameters."""
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -10,7 +11,7 @@ from meanfield.records import CurveType
 from meanfield.theory import critical_couplings
 
 from ..bases import Basis, Floats, Integers, multiples
-from ..branches.continuation import End, Point, resolve
+from ..branches.continuation import End, Point, length, resolve
 from ..domains import solvers_of
 from ..limits import MAX_UNKNOWNS
 from ..newton import POLISHED, correct
@@ -22,6 +23,8 @@ from .plane import COUPLING, Plane
 Pair = tuple[Floats, Floats]
 # A moment below this is rounding noise of a state that does not have it.
 SIGNIFICANT = 1e-8
+# Distances from an organising point at which a curve that begins there is looked for.
+DISTANCES = (0.1, 0.2, 0.05, 0.02)
 # The start of a curve is where it was said to be within this, in moments and coordinates.
 MOVED = 1e-4
 # A threshold is that of the mode whose critical coupling is the start's to this share, up to this mode.
@@ -32,7 +35,7 @@ class Start(NamedTuple):
     """A start of curves: its equation, its type, the parameter it was found in, and moments of its states.
 
     ``first`` and ``second`` are cosine and sine moments; the second is None for the uniform state and where there
-    is one state only.
+    is one state only. ``organising`` is the type of an organising point.
     """
 
     problem: Equation
@@ -41,6 +44,7 @@ class Start(NamedTuple):
     first: Pair
     second: Pair | None
     layout: Layout
+    organising: str = ""
 
     @property
     def uniform(self) -> bool:
@@ -94,7 +98,8 @@ def _of_organising(point: OrganisingPoint) -> Start:
     }
     assert point.problem is not None
     found = COUPLING if COUPLING in point.parameters else point.parameters[1]
-    return Start(point.problem, kinds[point.type], found, (point.cosine, point.sine), None, point.layout)
+    moments = point.cosine, point.sine
+    return Start(point.problem, kinds[point.type], found, moments, None, point.layout, organising=point.type)
 
 
 def plane_of(start: Start, names: tuple[str, str], interval: tuple[float, float]) -> Plane:
@@ -128,7 +133,8 @@ def plane_of(start: Start, names: tuple[str, str], interval: tuple[float, float]
     known = reference < cosine.size
     moments[known] = cosine[reference[known]]
     attractions, forces = coefficients.slopes
-    change = float(np.abs(attractions[0] * (np.abs(moments) + SIGNIFICANT) + forces[0]).max(initial=0.0))
+    weights = np.ones(reference.size) if start.uniform else moments
+    change = float(np.abs(attractions[0] * weights + forces[0]).max(initial=0.0))
     if not change > 0.0:
         raise InvalidInput(f"the states do not depend on {other}; take another second parameter with against=...")
     return Plane(problem, names, interval, 1.0 / change, axis, reference)
@@ -200,6 +206,51 @@ def unknown_of(basis: Basis, cosine: Floats) -> Floats:
     known = basis.degrees < cosine.size
     moments[known] = cosine[basis.degrees[known]]
     return moments / basis.degrees
+
+
+def located(start: Start, plane: Plane, moments: Pair) -> tuple[tuple[float, float], Basis, Floats]:
+    """Return x and q of a start, and the basis and the unknown of one of its states."""
+    first, second = (start.problem.parameters[name] for name in plane.names)
+    place = plane.coordinates(first, second)
+    cosine = cosines_from_axis(plane, moments)
+    if start.uniform and start.organising:
+        # Beside the uniform state they are those of the critical mode.
+        cosine = np.eye(1, threshold_of(start) + 1, threshold_of(start))[0]
+        basis = basis_of(plane, cosine, place)
+        return place, basis, np.zeros(basis.degrees.size)
+    basis = basis_of(plane, cosine, place)
+    return place, basis, unknown_of(basis, cosine)
+
+
+def beside(equations: Sequence[ExtendedEquation], b: Floats, q: float, away: Floats) -> tuple[Floats, float]:
+    """Return (b, q) of a point of a curve at a distance from where it begins, at which states meet.
+
+    Parameters
+    ----------
+    equations
+        The system of the curve, behind systems of the same unknowns whose points at the distance are near its own.
+    b, q
+        The place where it begins.
+    away : (size,) float
+        The unit direction in which the states leave each other, with 0 for x.
+
+    Raises
+    ------
+    InvalidInput
+        If there is none.
+    """
+    for distance in DISTANCES:
+        found, place = b + distance * away, q
+        for equation in equations:
+            solution = correct(equation, found, place, away, 0.0, POLISHED)
+            if solution is None or length(solution.b - b, solution.q - q) > 3.0 * distance:
+                break
+            found, place = solution.b, solution.q
+        else:
+            return found, place
+    raise InvalidInput(
+        f"no {equations[-1].kind} was found to begin at the start; start from a point of it in a diagram"
+    )
 
 
 def first_point(equation: ExtendedEquation, b: Floats, q: float) -> Point | End:

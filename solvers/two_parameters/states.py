@@ -51,6 +51,8 @@ class AtState:
 
     Attributes
     ----------
+    unknown : (size,) float
+        b.
     moments, means : (size,) float
         The moments a of the unknown, and those of the Gibbs density of their field.
     residual : (size,) float
@@ -60,6 +62,7 @@ class AtState:
     def __init__(self, dressed: Dressed, place: tuple[float, float], coefficients: Coefficients, b: Floats) -> None:
         basis, weights = dressed
         self.dressed, self.place, self.coefficients = dressed, place, coefficients
+        self.unknown = b
         self.moments = b / weights
         self.field = coefficients.attractions * self.moments + coefficients.forces
         self.gibbs = basis.gibbs(self.field)
@@ -104,24 +107,32 @@ class AtState:
         third: Floats = basis.means(moments) - moments.item(0) * self.means
         return third
 
-    def energy(self) -> tuple[float, Floats, Floats]:
-        """Return the free energy over the noise, sum sigma a^2/2 - log Z, its gradient in b, and that in x and q.
+    @cached_property
+    def energy(self) -> float:
+        """The free energy over the noise, sum sigma a^2/2 - log Z, above that of the uniform density.
 
         Near the uniform state without forces both terms agree to second order; see
         :meth:`solvers.equation.StationaryEquation.invariant`.
         """
-        basis, sigma, a = self.dressed.basis, self.coefficients.attractions, self.moments
-        quadratic = 0.5 * sigma * a * a
-        gradient = sigma * (a - self.means) / self.dressed.weights
-        attractions, forces = self.coefficients.slopes
-        slopes = attractions @ (0.5 * a * a - a * self.means) - forces @ self.means
+        basis, sigma = self.dressed.basis, self.coefficients.attractions
+        quadratic = 0.5 * sigma * self.moments**2
         if np.any(self.coefficients.forces) or float(np.abs(quadratic).sum()) > SMALL:
-            return float(quadratic.sum()) - self.gibbs.log_partition, gradient, slopes
+            return float(quadratic.sum()) - self.gibbs.log_partition
         strengths = sigma * basis.squares
         cubic = basis.mean_beyond_quadratic(self.field)
         excess = float(quadratic @ strengths) + cubic
-        energy = float(quadratic @ (1.0 - strengths)) - cubic - float(log1p_beyond_linear(excess))
-        return energy, gradient, slopes
+        return float(quadratic @ (1.0 - strengths)) - cubic - log1p_beyond_linear(excess)
+
+    @property
+    def energy_gradient(self) -> Floats:
+        """The derivatives of the free energy in b, (size,)."""
+        return np.asarray(self.coefficients.attractions * (self.moments - self.means) / self.dressed.weights)
+
+    @property
+    def energy_slopes(self) -> Floats:
+        """The derivatives of the free energy in x and q, (2,)."""
+        attractions, forces = self.coefficients.slopes
+        return np.asarray(attractions @ (self.moments * (0.5 * self.moments - self.means)) - forces @ self.means)
 
     def resolves(self) -> bool:
         """Return whether the quadrature resolves the density: its last moments are at rounding level."""

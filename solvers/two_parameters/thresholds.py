@@ -1,0 +1,113 @@
+r"""Thresholds of the uniform state: places of the plane where a mode is critical, :math:`\lambda_n = 1`.
+
+No state is unknown; the line is followed as any other, so that it may turn in either parameter.
+"""
+
+from collections.abc import Callable, Sequence
+from functools import cached_property
+
+import numpy as np
+
+from meanfield.theory import theory_of
+
+from ..bases import Basis, Floats
+from ..branches.continuation import End, Point
+from ..equation import StationaryEquation
+from .extended import ExtendedEquation, System
+from .plane import Plane
+from .starts import Start, basis_of, first_point, threshold_of
+from .states import AtState
+
+
+class Threshold(System):
+    """The condition that a mode is critical, at one point; ``place`` is that of the mode in the basis."""
+
+    def __init__(self, states: tuple[AtState, ...], number: float, place: int) -> None:
+        (state,) = states
+        self._number, self._place = number, place
+        super().__init__(states, np.array([1.0 - state.coefficients.attractions[place] / number]))
+
+    @cached_property
+    def derivatives(self) -> tuple[Floats, Floats]:
+        """The derivatives of the residual in x, (1, 1), and in q, (1,)."""
+        (state,) = self.states
+        along_x, along_q = -state.coefficients.slopes[0][:, self._place] / self._number
+        return np.array([[along_x]]), np.array([along_q])
+
+    @property
+    def normal(self) -> Floats:
+        """The derivatives of lambda in x and q, (2,)."""
+        return np.asarray(self.states[0].coefficients.slopes[0][:, self._place])
+
+
+class ThresholdEquation(ExtendedEquation):
+    """The condition that a mode of the uniform state is critical, with x the only unknown.
+
+    Parameters
+    ----------
+    plane
+        The two parameters.
+    bases
+        The basis of the uniform state.
+    degree
+        The critical degree.
+    """
+
+    kind = "threshold"
+
+    def __init__(self, plane: Plane, bases: tuple[Basis, ...], degree: int) -> None:
+        super().__init__(plane, bases)
+        self.scales = np.ones(1)
+        self.degree = degree
+
+    def at_states(self, b: Floats, q: float) -> tuple[AtState, ...]:
+        """Return the stationary equation at the uniform state."""
+        place, (dressed,) = (float(b[-1]), q), self.dressed
+        coefficients = self.plane.coefficients(*place, dressed.basis.degrees)
+        return (AtState(dressed, place, coefficients, np.zeros(dressed.basis.degrees.size)),)
+
+    def _system(self, states: tuple[AtState, ...], b: Floats) -> System:
+        number = float(self.plane.problem.domain.multiplicity(self.degree))
+        return Threshold(states, number, int(np.searchsorted(self.basis.degrees, self.degree)))
+
+    def label(self, names: Sequence[str]) -> str:
+        """Return the name of the threshold."""
+        return f"threshold of mode {self.degree}"
+
+    @property
+    def tests(self) -> dict[str, Callable[[Point], float]]:
+        """Functions that vanish where another mode is critical too, and where the branch of the mode turns."""
+        return {"mode interaction": self._margin, "tricritical": self._excess}
+
+    def _margin(self, point: Point) -> float:
+        """Return one minus the largest lambda of the other modes."""
+        strengths = self.plane.strengths(float(point.b[-1]), point.q)
+        return 1.0 - float(strengths[self.plane.reference != self.degree].max(initial=0.0))
+
+    def _excess(self, point: Point) -> float:
+        """Return a multiple of the curvature of the branch born at the threshold."""
+        problem = self.plane.at(float(point.b[-1]), point.q)
+        return theory_of(problem.domain).tricritical_excess(problem, self.degree)
+
+    def arrival(self, last: Point, point: Point) -> int | None:
+        """Return None: the curve is one of uniform states."""
+        return None
+
+    def transfer(self, b: Floats, to: StationaryEquation) -> Floats:
+        """Return the unknown, which is the same in all bases."""
+        return b
+
+    def in_bases(self, bases: tuple[Basis, ...]) -> "ThresholdEquation":
+        """Return the same condition with another basis."""
+        return ThresholdEquation(self.plane, bases, self.degree)
+
+
+def threshold_start(start: Start, plane: Plane) -> Point | End:
+    """Return the first point of the threshold through a start."""
+    degree = threshold_of(start)
+    first, second = (start.problem.parameters[name] for name in plane.names)
+    place = plane.coordinates(first, second)
+    cosine = np.zeros(degree + 1)
+    cosine[[0, degree]] = 1.0
+    basis = basis_of(plane, cosine, place)
+    return first_point(ThresholdEquation(plane, (basis,), degree), np.array([place[0]]), place[1])

@@ -1,0 +1,168 @@
+r"""First-order lines: places of the plane where two states have equal free energy.
+
+The unknowns are both states, or one where the other is uniform, and the condition is the difference of
+
+.. math:: F/D = \tfrac12\sum_k \sigma_k a_k^2 - \log Z, \qquad
+          dF/D = \sum_k \bigl(\tfrac12 a_k^2 - a_k m_k\bigr) d\sigma_k - \sum_k m_k\, df_k
+          + \sum_k \sigma_k (a_k - m_k)\, da_k,
+
+m being the moments of the Gibbs density, whose constant, that of the uniform state, cancels. Against the uniform
+state it is divided by :math:`|b|^2`: both vanish together at every uniform state, and those are not of the line.
+"""
+
+from collections.abc import Callable, Sequence
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from meanfield import InvalidInput
+
+from ..bases import Floats
+from ..branches.continuation import End, Point, length
+from .extended import ExtendedEquation, System
+from .folds import FoldEquation, null_vectors
+from .plane import Plane
+from .starts import Start, beside, first_point, located
+from .states import AtState
+
+# Organising points at which first-order lines begin.
+BEGINNINGS = ("tricritical", "cusp", "end point")
+# Two states that approach each other this closely are followed no farther: there the cusp is where they merge.
+NEAR = 0.05
+
+
+class UniformTransition(System):
+    """The system of a state and the uniform one at one point; b is the unknown of the state."""
+
+    def __init__(self, states: tuple[AtState, ...], b: Floats) -> None:
+        (state,) = states
+        self._b, self._square = b, float(b @ b)
+        super().__init__(states, np.append(state.residual, state.energy / self._square))
+
+    @cached_property
+    def derivatives(self) -> tuple[Floats, Floats]:
+        """The derivatives of the residual in the unknowns, (size, size), and in q, (size,)."""
+        (state,) = self.states
+        along_x, along_q = state.slopes
+        in_x, in_q = state.energy_slopes / self._square
+        matrix = np.empty((self.residual.size, self.residual.size), order="F")
+        matrix[:-1, :-1], matrix[:-1, -1] = state.matrix, along_x
+        matrix[-1, :-1] = (state.energy_gradient - 2.0 * self.residual[-1] * self._b) / self._square
+        matrix[-1, -1] = in_x
+        return matrix, np.append(along_q, in_q)
+
+    @property
+    def normal(self) -> Floats:
+        """The derivatives of the free energy in x and q, (2,): Clausius and Clapeyron."""
+        return self.states[0].energy_slopes
+
+
+class Transition(System):
+    """The system of two states at one point."""
+
+    def __init__(self, states: tuple[AtState, ...]) -> None:
+        one, other = states
+        super().__init__(states, np.concatenate([one.residual, other.residual, [one.energy - other.energy]]))
+
+    @cached_property
+    def derivatives(self) -> tuple[Floats, Floats]:
+        """The derivatives of the residual in the unknowns, (size, size), and in q, (size,)."""
+        one, other = self.states
+        cut = one.residual.size
+        matrix = np.zeros((self.residual.size, self.residual.size), order="F")
+        matrix[:cut, :cut], matrix[cut:-1, cut:-1] = one.matrix, other.matrix
+        slopes = np.concatenate([one.slopes, other.slopes], axis=1)
+        in_place = one.energy_slopes - other.energy_slopes
+        matrix[:-1, -1], matrix[-1, -1] = slopes[0], in_place[0]
+        matrix[-1, :cut], matrix[-1, cut:-1] = one.energy_gradient, -other.energy_gradient
+        return matrix, np.append(slopes[1], in_place[1])
+
+    @property
+    def normal(self) -> Floats:
+        """The derivatives of the difference of free energies in x and q, (2,): Clausius and Clapeyron."""
+        return np.asarray(self.states[0].energy_slopes - self.states[1].energy_slopes)
+
+
+class TransitionEquation(ExtendedEquation):
+    """The extended system of equal free energies: of two states or, in one basis, of one and the uniform one."""
+
+    kind = "transition"
+
+    def _system(self, states: tuple[AtState, ...], b: Floats) -> System:
+        return UniformTransition(states, b[:-1]) if len(states) == 1 else Transition(states)
+
+    def label(self, names: Sequence[str]) -> str:
+        """Return the name of the line between two branches."""
+        rival = names[1] if len(names) > 1 else "uniform"
+        return f"transition {rival} | {names[0]}"
+
+    @property
+    def record_fields(self) -> dict[str, Any]:
+        """The symmetry of the second state."""
+        return {"other_symmetry": 0 if len(self.bases) == 1 else self.bases[1].symmetry}
+
+    @property
+    def tests(self) -> dict[str, Callable[[Point], float]]:
+        """Functions that vanish where the uniform state is critical, or has the free energy of both states."""
+        if self.plane.problem.confinement is not None:
+            return {}
+        return {"end point": self._margin} if len(self.bases) == 1 else {"triple point": self._energy}
+
+    def _margin(self, point: Point) -> float:
+        """Return one minus the largest lambda of the modes, which is critical at one."""
+        strengths = self.plane.strengths(float(point.b[-1]), point.q)
+        return 1.0 - float(strengths.max())
+
+    def _energy(self, point: Point) -> float:
+        """Return the free energy of the first state above that of the uniform one."""
+        return self.system(point.unknowns_on(self)[0], point.q).states[0].energy
+
+    def arrival(self, last: Point, point: Point) -> int | None:
+        """Return the critical degree where a line meets the uniform state, None if it does not."""
+        return super().arrival(last, point) if len(self.bases) == 1 else None
+
+    def merges(self, last: Point, point: Point) -> bool:
+        """Return whether two states of one symmetry become one between two points or soon after."""
+        if len(self.bases) == 1:
+            return False
+        before, after = self._separation(last), self._separation(point)
+        size, former = length(after, 0.0), length(before, 0.0)
+        return bool(before @ after < 0.0 or (size < NEAR and size < former))
+
+    def _separation(self, point: Point) -> Floats:
+        """Return the difference of the two states in the unknowns of the first."""
+        b, (one, other) = point.unknowns_on(self)[0], self.bases
+        difference = b[: one.degrees.size].copy()
+        _, mine, theirs = np.intersect1d(one.degrees, other.degrees, return_indices=True)
+        difference[mine] -= b[one.degrees.size : -1][theirs]
+        return difference
+
+
+def transition_start(start: Start, plane: Plane) -> Point | End:
+    """Return the first point of the first-order line through a start.
+
+    Raises
+    ------
+    InvalidInput
+        If it has one state, which is no uniform one.
+    """
+    if start.second is None and plane.problem.confinement is not None and start.organising not in BEGINNINGS:
+        raise InvalidInput("a transition in a confinement is between two states, and the start names one")
+    place, basis, b = located(start, plane, start.first)
+    if start.second is not None:
+        _, other, second = located(start, plane, start.second)
+        equation = TransitionEquation(plane, (basis, other))
+        return first_point(equation, np.concatenate([b, second, [place[0]]]), place[1])
+    if start.organising not in BEGINNINGS:
+        return first_point(TransitionEquation(plane, (basis,)), np.append(b, place[0]), place[1])
+    null = null_vectors(plane, basis, place, b)
+    if start.uniform:
+        equation = TransitionEquation(plane, (basis,))
+        fold = FoldEquation(plane, (basis,), null)
+        found = beside([fold, equation], np.append(b, place[0]), place[1], np.append(null[1], 0.0))
+    else:
+        equation = TransitionEquation(plane, (basis, basis))
+        apart = np.concatenate([null[1], -null[1], [0.0]]) / np.sqrt(2.0)
+        found = beside([equation], np.concatenate([b, b, [place[0]]]), place[1], apart)
+    return first_point(equation, *found)

@@ -1,0 +1,164 @@
+"""First-order lines and thresholds in two parameters, against diagrams at single values and closed forms."""
+
+import functools
+
+import numpy as np
+import pytest
+
+from meanfield import (
+    Circle,
+    CosineSeries,
+    InvalidInput,
+    McKeanVlasov,
+    Outcome,
+    Transformer,
+    critical_couplings,
+    free_energy_parts,
+    tricritical_beta,
+)
+from meanfield.equations import Interaction
+from solvers import bifurcation_diagram, curve
+
+RANDOM = np.random.default_rng(5)
+TILTED = McKeanVlasov(Circle(), Transformer(6.0), confinement=CosineSeries((0.02,)))
+
+
+@functools.cache
+def diagram_of(potential, relative=(0.6, 1.3), depth=1):
+    return bifurcation_diagram(McKeanVlasov(Circle(), potential), relative=relative, rates=False, depth=depth)
+
+
+@functools.cache
+def attention():
+    return curve(diagram_of(Transformer(5.0)).events("transition")[0], "beta", (2.0, 20.0))
+
+
+@functools.cache
+def between_clusters():
+    """The line on which the 1-cluster takes over from the 3-cluster."""
+    start = diagram_of(CosineSeries((-0.8, 0.0, -1.0)), (0.8, 3.0), 2).events("transition")[0]
+    return curve(start, "w1", (-1.2, -0.2))
+
+
+@functools.cache
+def cusp_in_a_field():
+    fold = bifurcation_diagram(TILTED, (0.0, 0.12), rates=False, depth=1).events("fold")[0]
+    found = curve(fold, "confinement_w1", (0.0, 0.9))
+    return found, curve(found.special_points[0], "confinement_w1", (0.0, 0.9), type="transition")
+
+
+def test_the_line_begins_at_the_tricritical_point():
+    found = attention()
+    (point,) = found.special_points
+    assert (point.type, point.status) == ("tricritical", "converged")
+    assert point.values[0] == pytest.approx(tricritical_beta(1), rel=1e-12)
+    assert (found.label, found.other_symmetry) == ("transition uniform | 1-cluster", 0)
+    assert np.abs(found.free_energy_gap).max() <= 4e-15
+    assert not found.warnings
+
+
+@pytest.mark.parametrize("beta", [2.5, *RANDOM.uniform(2.6, 20, 4)])
+def test_transitions_are_those_of_diagrams(beta):
+    start = diagram_of(Transformer(5.0)).events("transition")[0]
+    found = curve(start, "beta", (beta if beta < 5 else 4.0, beta if beta > 5 else 6.0))
+    place = 0 if beta < 5 else -1
+    assert found.first[place] == beta
+    (transition,) = diagram_of(Transformer(float(beta)), (0.5, 1.05)).events("transition", "1-cluster")
+    assert found.coupling[place] == pytest.approx(transition.coupling, rel=1e-11)
+
+
+@pytest.mark.parametrize("line", [attention, between_clusters], ids=["uniform", "clusters"])
+def test_slopes_are_those_of_clausius_and_clapeyron(line):
+    found = line()
+    name = found.parameters[0]
+    for point in (6, 10, -2):
+        one, other = found.cosine[point], np.zeros(1) if found.other_symmetry == 0 else found.other_cosine[point]
+        degree = one.size - 1
+        squares = one[1:] ** 2
+        squares[: other.size - 1] -= other[1:] ** 2
+        interaction = Interaction(found.state(point).problem)
+        along = [interaction.strength_derivatives(each, degree)[1:] @ squares for each in (name, "coupling")]
+        assert found.slope[point] == pytest.approx(-along[0] / along[1], rel=1e-9)
+
+
+def test_both_states_of_a_line_have_one_free_energy():
+    found = between_clusters()
+    assert {found.symmetry, found.other_symmetry} == {1, 3}
+    for point in (5, -4):
+        one, other = found.state(point), found.state(point, other=True)
+        energies = [free_energy_parts(one.problem, state.cosine).total for state in (one, other)]
+        assert energies[0] == pytest.approx(energies[1], abs=1e-13)
+        assert found.free_energy_gap[point] < -1e-3
+
+
+def test_distances_from_the_threshold_are_as_three_to_four():
+    """Near the tricritical point 1 - kappa_T/kappa_1 over 1 - kappa_f/kappa_1 tends to 3/4, linearly in beta."""
+    beta = tricritical_beta(1)
+    (point,) = attention().special_points
+    ratios = []
+    for distance in (0.02, 0.01):
+        interval = (beta - 0.1, beta + distance)
+        fold, line = (curve(point, "beta", interval, type=kind) for kind in ("fold", "transition"))
+        ratios.append((1 - line.relative_coupling[-1]) / (1 - fold.relative_coupling[-1]))
+    assert 2 * ratios[1] - ratios[0] == pytest.approx(0.75, abs=1e-5)
+    assert abs(ratios[1] - 0.75) < 0.6 * abs(ratios[0] - 0.75)
+
+
+def test_curves_from_an_organising_point_are_those_from_diagrams():
+    (point,) = attention().special_points
+    again = curve(point, "beta", (2.4, 20.0), type="transition")
+    assert again.coupling[[0, -1]] == pytest.approx(attention().coupling[[0, -1]], rel=1e-11)
+    threshold = curve(point, "beta", (2.0, 8.0))
+    assert threshold.type == "threshold"
+
+
+def test_a_line_in_a_field_ends_where_its_states_merge():
+    folds, line = cusp_in_a_field()
+    (cusp,), (end,) = folds.special_points, line.special_points
+    assert (cusp.type, end.type) == ("cusp", "end point")
+    assert end.values == pytest.approx(cusp.values, rel=1e-11)
+    assert line.cosine[-1].tolist() == line.other_cosine[-1].tolist()
+    # Without the field it is the transition of the equation without one.
+    (plain,) = diagram_of(Transformer(6.0)).events("transition")
+    assert (line.first[0], line.second[0]) == (0.0, pytest.approx(plain.coupling, rel=1e-11))
+
+
+def test_thresholds_are_closed_forms():
+    points = diagram_of(Transformer(5.0), (0.8, 3.0)).events("branch point", "uniform")
+    for start in points[:2]:
+        found = curve(start, "beta", (2.0, 20.0))
+        mode = int(found.label.split()[-1])
+        for place in range(0, len(found), 5):
+            problem = found.state(place).problem
+            assert found.coupling[place] == pytest.approx(critical_couplings(problem, mode)[mode], rel=1e-12)
+            slopes = [Interaction(problem).strength_derivatives(name, mode)[mode] for name in found.parameters]
+            assert found.slope[place] == pytest.approx(-slopes[0] / slopes[1], rel=1e-11)
+        (point,) = found.special_points
+        assert (point.type, point.values[0]) == ("tricritical", pytest.approx(tricritical_beta(mode), rel=1e-12))
+
+
+def test_interactions_are_on_both_thresholds():
+    points = diagram_of(CosineSeries((-1.0, -0.4, -0.6)), (0.8, 3.0)).events("branch point", "uniform")
+    for start in points[:2]:
+        found = curve(start, "w3", (-1.2, -0.2))
+        (point,) = found.special_points
+        assert point.type == "mode interaction"
+        assert point.values == pytest.approx([-1.0, 2.0], rel=1e-12)
+
+
+def test_vertical_thresholds_end():
+    start = diagram_of(CosineSeries((-1.0, -0.4, -0.6)), (0.8, 3.0)).events("branch point", "uniform")[1]
+    found = curve(start, "w3", (-1.2, -0.2), against="w2")
+    assert found.outcome is Outcome.VERTICAL
+    assert len(found) < 100
+    assert "w3 does not change along the curve" in found.warnings[0]
+
+
+def test_refusals():
+    (cusp,) = cusp_in_a_field()[0].special_points
+    with pytest.raises(
+        InvalidInput, match="no curve of the type 'threshold' leaves a cusp; there are fold, transition"
+    ):
+        curve(cusp, "confinement_w1", (0.0, 0.9), type="threshold")
+    with pytest.raises(InvalidInput, match="no curve of the type 'fold' leaves such a point"):
+        curve(attention().point(3), "beta", (2.0, 8.0), type="fold")
