@@ -137,10 +137,17 @@ def _quantity_lines(sweep: Sweep, name: str) -> Iterator[_Line]:
     table = next(each for each in sweep.tables if name.startswith(f"{each}_"))
     heights = sweep.tables[table][name.removeprefix(f"{table}_")]
     x = np.broadcast_to(sweep.values[0][:, None], heights.shape)
-    unstable = sweep.tables[table].get("unstable", np.zeros(heights.shape)) > 0
-    yield _Line("stable" if unstable.any() else label, x[~unstable], heights[~unstable], "o", False)
-    if unstable.any():
-        yield _Line("unstable", x[unstable], heights[unstable], "o", False, hollow=True)
+    known = ~np.isnan(heights)
+    unstable = sweep.tables[table].get("unstable")
+    if unstable is None:
+        yield _Line(label, x[known], heights[known], "o", False)
+        return
+    kinds = {"stable": unstable == 0, "unstable": unstable > 0, "stability not counted": np.isnan(unstable)}
+    for kind, meant in kinds.items():
+        where = known & meant
+        if where.any():
+            marker = "*" if kind == "stability not counted" else "o"
+            yield _Line(kind, x[where], heights[where], marker, False, hollow=kind == "unstable")
 
 
 def _mark_unknown(sweep: Sweep, ax: "Axes") -> None:
