@@ -95,6 +95,10 @@ def bifurcation_diagram(
     if search:
         require(problem, Capability.FREE_ENERGY, "searches for states that no branch leads to")
     problem = problem.at(coupling=None)
+    frame = solvers_of(problem).geometry.frame(problem)
+    if frame is not None:
+        again = partial(bifurcation_diagram, frame.problem, interval, relative=relative, depth=depth)
+        return frame.diagram(again(search=search, method=method, rates=rates, watch=watch))
     method = Arclength() if method is None else method
     critical = transition_coupling(problem)
     register = Register(_interval(interval, relative, critical), critical)

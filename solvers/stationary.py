@@ -128,6 +128,10 @@ def stationary_states(
     watch = watch or unwatched
     require_depth(depth)
     require(problem, Capability.STATIONARY_MAP, "stationary states")
+    frame = solvers_of(problem).geometry.frame(problem)
+    if frame is not None:
+        turned = stationary_states(frame.problem, depth=depth, rates=rates, on_failure=on_failure, watch=watch)
+        return frame.states(turned)
     coupling = problem.fixed_coupling
     if not np.isfinite(BEYOND * coupling):
         raise InvalidInput(
