@@ -67,6 +67,7 @@ def _on_circle() -> tuple[Equation, ...]:
         CosineSeries((-1.0, -1.0 + 1e-6)),
         CosineSeries((-1.0, -1.5)),
         CosineSeries((0.5, -1.0, -1.0)),
+        CosineSeries((-1.0, -0.4, -0.65)),
         *(random_potential(seed) for seed in RANDOM_SEEDS),
     )
     unit_noise = [McKeanVlasov(Circle(), potential) for potential in potentials]
@@ -133,7 +134,6 @@ def _with_curves() -> tuple[Equation, ...]:
         (Circle(), Transformer(3.0)),
         (Circle(), Transformer(8.0)),
         (Circle(), CosineSeries((-1.0, -0.9))),
-        (Circle(), CosineSeries((-1.0, -0.4, -0.65))),
         (Sphere(3), Transformer(4.0)),
         (Sphere(3), 0.5 * MaierSaupe() + 0.5 * Onsager()),
         (Sphere(8), Transformer(3.0)),

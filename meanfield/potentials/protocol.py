@@ -24,21 +24,19 @@ from typing import Any, ClassVar, Protocol, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from ..arguments import is_potential, methods_checked
+from ..arguments import methods_checked
 from ..domains import Domain, Sphere
 from ..errors import ComputationFailed, InvalidInput
 from ..harmonics.packing import moduli, packed
 from .arrays import Array, Number, narrowed
 from .parametric import continuous, differenced, exchanged, require_named, values_of
 from .series import as_number
-from .terms import collected, joined, parameters_of_terms
+from .terms import checked_divisor, collected, joined, parameters_of_terms, require_addend, without_cancelled
 from .vectors import gradient_about_pole, polar_of
 
 Terms: TypeAlias = "tuple[tuple[float, Potential], ...]"
 
 _LARGEST_DEGREE = 2**20
-# Roundings of the terms of a sum within which the sum is taken as cancelled.
-_CANCELLED = 4 * float(np.finfo(float).eps)
 
 
 @methods_checked
@@ -315,9 +313,8 @@ class Combination(Potential):
     A multiplier within four roundings of its terms is exactly 0: they cancel.
 
     The continuous parameters are the factors, each by the name of its potential as in ``kuramoto_factor``, and
-    those of the terms by their own names, behind that of the potential where several have them:
-    ``transformer1_beta`` and ``transformer2_beta``. A term whose factor becomes 0 leaves the sum, and equal terms
-    become one.
+    those of the terms by their own names, behind that of the potential where several have them, as in
+    ``transformer1_beta``. A term whose factor becomes 0 leaves the sum, and equal terms become one.
 
     Examples
     --------
@@ -357,7 +354,7 @@ class Combination(Potential):
     def multipliers(self, domain: Domain, degree: int) -> Array:
         """Return the sums of the multipliers, longdouble where they do not fit float64."""
         rows = [np.longdouble(f) * potential.multipliers(domain, degree) for f, potential in self.terms]
-        return narrowed(_without_cancelled(rows))
+        return narrowed(without_cancelled(rows))
 
     @property
     def even(self) -> bool:
@@ -367,7 +364,7 @@ class Combination(Potential):
     def sine_multipliers(self, domain: Domain, degree: int) -> Array:
         """Return the sums of the coefficients of sines."""
         return narrowed(
-            _without_cancelled([np.longdouble(f) * part.sine_multipliers(domain, degree) for f, part in self.terms])
+            without_cancelled([np.longdouble(f) * part.sine_multipliers(domain, degree) for f, part in self.terms])
         )
 
     @property
@@ -409,7 +406,7 @@ class Combination(Potential):
         scale = np.longdouble(self.scale(domain))
         if scale == 0:
             return np.zeros(degree + 1, dtype=np.longdouble)
-        return _without_cancelled(
+        return without_cancelled(
             [
                 np.longdouble(f) * potential.scale(domain) / scale * potential.extended_multipliers(domain, degree)
                 for f, potential in self.terms
@@ -457,7 +454,7 @@ class Combination(Potential):
         return narrowed(np.longdouble(factor) * potential.multiplier_derivatives(own, domain, degree))
 
     def sine_multiplier_derivatives(self, name: str, domain: Domain, degree: int) -> Array:
-        """Return the coefficients of the term in its factor, or the derivatives of the term times its factor."""
+        """Return the coefficients of the term in its factor, or its derivatives times its factor."""
         place, own = self._parameter(name)
         factor, potential = self.terms[place]
         if not own:
@@ -484,9 +481,7 @@ def _multiple(factor: Any, potential: Potential) -> Potential:
 
 def _quotient(potential: Potential, divisor: Any) -> Potential:
     """Return a potential over a number; each factor is divided once."""
-    number = as_number(divisor, "the divisor of a potential", "a finite number other than 0")
-    if number == 0:
-        raise InvalidInput("the divisor of a potential must be a finite number other than 0, not 0.0")
+    number = checked_divisor(divisor)
     return _plain([(factor / number, part) for factor, part in potential.as_terms()])
 
 
@@ -494,11 +489,7 @@ def _added(first: Potential, second: Any, sign: float = 1.0) -> Potential:
     """Return a potential plus a sign times another; 0, from which ``sum`` starts, is no potential but admitted."""
     if isinstance(second, int) and second == 0 and not isinstance(second, bool):
         return first
-    if not is_potential(second):
-        raise InvalidInput(
-            f"only a potential can be added to a potential, not {second!r}; constants move no particle and are "
-            f"left out"
-        )
+    require_addend(second)
     return _plain([(1.0, first), (sign, second)])
 
 
@@ -507,9 +498,3 @@ def _plain(terms: list[tuple[float, Potential]]) -> Potential:
     total = Combination(tuple(terms))
     ((factor, potential), *others) = total.terms
     return potential if factor == 1 and not others else total
-
-
-def _without_cancelled(rows: list[Any]) -> npt.NDArray[np.longdouble]:
-    total = np.asarray(np.sum(rows, axis=0, dtype=np.longdouble))
-    total[np.abs(total) <= _CANCELLED * np.abs(rows).sum(axis=0)] = 0
-    return np.asarray(total)

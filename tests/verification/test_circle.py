@@ -24,6 +24,7 @@ TRANSFORMER = Transformer(5.0)
 RESONANT = CosineSeries((-1.0, -1.0))
 NEARLY, THIRD = CosineSeries((-1.0, -1.001)), CosineSeries((-1.0, 0.0, -0.9999))
 GENERIC = CosineSeries((0.5, -1.0, -1.0))
+THREE_MODES = CosineSeries((-1.0, -0.4, -0.65))
 SECONDARY = CosineSeries((-1.0, -1.5))
 ATTRACTIVE, REPULSIVE = Logarithmic(1), Logarithmic(-1)
 
@@ -42,6 +43,7 @@ HOLDS: list[tuple[str, Potential]] = [
     ("circle.unfolding", NEARLY),
     ("circle.unfolding", CosineSeries((0.0, -1.0, 0.0, -0.999))),
     ("circle.unfolding", THIRD),
+    ("circle.cusp", THREE_MODES),
     ("circle.unfolding", CosineSeries((-1.0, 0.0, -1.001))),
     ("circle.T7", SECONDARY),
     ("circle.T8", KURAMOTO),
@@ -91,6 +93,8 @@ FAILS: list[tuple[str, str, Potential, Tools]] = [
     ("circle.T6", "mixed branches missing", RESONANT, wrong.without("1-cluster")),
     ("circle.T6", "pure branch missing", RESONANT, wrong.without("2-cluster")),
     ("circle.T6", "bent branches", RESONANT, wrong.coupling_bent(1e-3)),
+    ("circle.cusp", "no cusp is found", THREE_MODES, wrong.without_cusps()),
+    ("circle.cusp", "cusps moved", THREE_MODES, wrong.cusps_moved(1e-4)),
     ("circle.unfolding", "mixed branches missing", NEARLY, wrong.without("1-cluster")),
     ("circle.unfolding", "a branch too many", NEARLY, wrong.twice("2-cluster")),
     ("circle.unfolding", "counts off by one", NEARLY, wrong.counts_off()),

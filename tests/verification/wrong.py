@@ -14,6 +14,7 @@ from meanfield import (
     Circle,
     Comparison,
     CosineSeries,
+    Curve,
     Diagram,
     Domain,
     Ensemble,
@@ -100,6 +101,28 @@ def states(change: Callable[[tuple[State, ...]], tuple[State, ...]]) -> Tools:
 def spectra(change: Callable[[State, Any], Any]) -> Tools:
     """Change the spectra."""
     return replace(RIGHT, spectrum=lambda state: change(state, RIGHT.spectrum(state)))
+
+
+def curves(change: Callable[[Curve], Curve]) -> Tools:
+    """Change the curves followed."""
+    return replace(RIGHT, curve=lambda *arguments: change(RIGHT.curve(*arguments)))
+
+
+def without_cusps() -> Tools:
+    """Drop the organising points."""
+    return curves(lambda curve: replace(curve, special_points=()))
+
+
+def cusps_moved(share: float) -> Tools:
+    """Move the organising points along the first parameter, and their states with the coupling."""
+
+    def change(curve: Curve) -> Curve:
+        moved = tuple(
+            replace(point, values=point.values * np.array([1.0 + share, 1.0])) for point in curve.special_points
+        )
+        return replace(curve, special_points=moved)
+
+    return curves(change)
 
 
 def moment_off(degree: int, error: float) -> Tools:

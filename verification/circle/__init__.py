@@ -2,13 +2,14 @@
 
 from . import uniform  # isort: skip
 from . import branches, energies, resonances, unfolding, families, linearisation, properties  # isort: skip
-from . import dynamics, confined, outcomes  # isort: skip
+from . import dynamics, confined, outcomes, cusps  # isort: skip
 from . import fluctuations, schemes, bands, distances  # isort: skip
 
 __all__ = [
     "bands",
     "branches",
     "confined",
+    "cusps",
     "distances",
     "dynamics",
     "energies",

@@ -162,10 +162,15 @@ def curves_of(problem: Equation, kind: str, tools: Tools) -> list[Curve]:
     interval = sorted(factor * value for factor in RANGE)
     critical = float(first_critical(problem).coupling)
     diagram = tools.diagram(problem, (WIDE[0] * critical, WIDE[1] * critical), 1)
-    axial = [event for event in diagram.events(kind) if event.layout == "degree" and not np.any(event.sine)]
+    axial = [event for event in diagram.events(kind) if _is_axial(event)]
     if not axial:
         raise Undecided(f"the diagram has no {kind} of densities about an axis")
     return [tools.curve(event, name, (interval[0], interval[1])) for event in axial]
+
+
+def _is_axial(event: SpecialPoint) -> bool:
+    """Return whether a point has moments by degree only, without sines."""
+    return event.moments.modes.orders(event.cosine.size) is None and not np.any(event.sine)
 
 
 def polynomial_slope(x: Floats, y: Floats, place: int) -> tuple[float, float]:

@@ -16,10 +16,10 @@ import numpy as np
 from meanfield import Curve, Equation, OrganisingPoint, State
 
 from ..claims import FREE_ENERGY, Evidence, Undecided, claim, compare, missing, worst
+from ..curves.measures import parameter_of, thermal
 from ..hypotheses import anywhere
 from ..measures import EPS, Floats
 from ..tools import Tools
-from .measures import parameter_of, thermal
 
 # Couplings, over the first critical one, and range of the parameter, over its value, where a cusp is looked for.
 WINDOW, RANGE = (0.5, 1.3), (0.85, 1.2)
@@ -33,15 +33,15 @@ def three_modes(problem: Equation) -> str | None:
     if reason is not None:
         return reason
     weights = problem.potential.parameter_values()
-    if problem.domain.dimension != 2 or tuple(weights) != ("w1", "w2", "w3"):
-        return "it is about -cos t - a cos 2t - b cos 3t on the circle"
+    if tuple(weights) != ("w1", "w2", "w3"):
+        return "it is about -cos t - a cos 2t - b cos 3t"
     if weights["w1"] >= 0.0 or not weights["w3"] < weights["w2"] < 0.0:
         return "its third mode is not stronger than the second, which lets two folds be born"
     return None
 
 
 @claim(
-    "curves.cusp",
+    "circle.cusp",
     "two folds are born at a cusp",
     statement=(
         "Where two folds meet kappa_3(phi) = 0, and the two fold curves are tangent and |p - p_0|^{3/2} apart."
