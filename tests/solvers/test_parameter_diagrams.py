@@ -16,13 +16,13 @@ from meanfield import (
     McKeanVlasov,
     Onsager,
     Outcome,
+    Potential,
     SoftmaxAttention,
     Sphere,
     Transformer,
     open_diagram,
 )
 from meanfield.equations import Interaction, equation_of
-from meanfield.potentials import Potential
 from meanfield.records import parameter_column
 from solvers import bifurcation_diagram, stationary_states
 
