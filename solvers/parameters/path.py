@@ -82,6 +82,11 @@ class Path:
         samples = self.samples
         if not self.moves_forces:
             return
+        if not self.problem.zonal:
+            raise InvalidInput(
+                f"{self.name} is varied in a confinement of one angle only, and this one depends on two; vary a "
+                "parameter of the interaction, such as the coupling"
+            )
         forces = [None if each.confinement is None else Interaction(each).phased_forces(64) for each in samples]
         for left, right in pairwise(forces):
             if left is None or right is None or float((left.conj() @ right).real) < 0.0:
