@@ -69,11 +69,12 @@ def at_uniform(last: Point, point: Point) -> Arrival:
     equation, older = point.equation, last.on(point.equation)
     dominant = int(np.argmax(np.abs(older.b - point.b)))
     value, q = equation.threshold(dominant, point.q)
+    missed = abs(float(equation.distances(q)[dominant]))
     kernel = np.where(np.abs(equation.distances(q)) <= INSEPARABLE, older.b, 0.0)
     zero = np.zeros_like(kernel)
     leaving = kernel / np.linalg.norm(kernel)
     end = Point(equation, Solution(zero, q, equation.evaluate(zero, q), leaving, 0.0, 0), 0.0, leaving)
-    return Arrival(end, value, True, "the uniform state")
+    return Arrival(end, value, True, "the uniform state", error=missed if missed > INSEPARABLE else 0.0)
 
 
 def leads_back(departure: Departure, arrival: Arrival) -> bool:

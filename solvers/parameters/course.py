@@ -69,6 +69,7 @@ class InParameter(Course):
     depth: int
     search: bool
     _places: dict[int, float] = field(default_factory=dict)
+    _several: list[float] = field(default_factory=list)
 
     def start(self, register: Register, depth: int) -> "deque[Task | Threshold]":
         """Return the thresholds, the uniform branch with them recorded."""
@@ -101,6 +102,7 @@ class InParameter(Course):
             )
             counts = strengths.about(crossing.q, crossing.modes)
             error = strengths.error(crossing.q, crossing.modes)
+            self._several += [crossing.value] * (max(crossing.modes) > 1)
             if depth > 0:
                 threshold = Threshold(point, counts[0], len(register.special_points))
                 self._places[len(register.special_points)] = crossing.q
@@ -137,8 +139,7 @@ class InParameter(Course):
 
     def omissions(self, depth: int, register: Register) -> None:
         """Add warnings of the branches that were not followed, and of those that begin and end between the ends."""
-        degrees = [point.value for point in register.special_points if point.branch == 0 and point.kernel_dimension]
-        warn_of_branches(self.path.problem, self.geometry, depth, degrees, register)
+        warn_of_branches(self.path.problem, self.geometry, depth, self._several, register)
         warn_of_others(self.path.problem, register)
 
     def _departure(self, point: Point, q: float) -> Departure | None:
@@ -154,15 +155,25 @@ class InParameter(Course):
         found: list[Point] = []
         there = register_about(problem)
         for _, followed, label, points in passing_branches(problem, self.geometry, there, self.depth):
-            # A family at one coupling is left by the parameter at some of its members only.
-            for point in () if followed.vertical else points:
+            if followed.vertical:
+                # Along the parameter branches leave a family at one coupling at some of its members only.
+                there.warnings += [f"the {label}, is not followed from there"] * bool(points)
+                continue
+            for point in points:
                 found.append(point)
                 yield label, point
         register.warnings += [f"at {self.path.name} {value:.12g}: {text}" for text in there.warnings]
         if not self.search or not has_free_energy(problem):
             return
         free = problem.at(coupling=None)
-        searched = self.geometry.search_all(free, self.path.sign, self.path.coupling, found)
+        try:
+            searched = self.geometry.search_all(free, self.path.sign, self.path.coupling, found)
+        except Exception as error:
+            register.warnings.append(
+                f"the search for states at {self.path.name} {value:.12g} that no branch leads to was left "
+                f"unfinished ({type(error).__name__}: {error})"
+            )
+            return
         register.searched.append(f"at {self.path.name} {value:.6g} {searched.words}")
         if searched.doubt:
             register.warnings.append(f"of the states at {self.path.name} {value:.6g} {searched.doubt}")

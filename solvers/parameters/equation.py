@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 # Frozen equations that are kept: those of two neighbouring points and of what is located between.
 KEPT = 16
 # The way from a q, in q, within which a threshold beside it is looked for, and into how many parts it is cut.
-BESIDE, PARTS = 0.1, 8
+BESIDE, PARTS = 0.1, 64
 # Sines about the axis of a confinement below this share of its cosines are rounding.
 ASKEW = 1e-10
 
@@ -105,14 +105,16 @@ class ParameterEquation(StationaryEquation):
         def distance(q: float) -> float:
             return float(self.distances(q)[place])
 
-        grid = near + BESIDE * np.linspace(-1.0, 1.0, 2 * PARTS + 1)
-        grid = np.unique(np.clip(grid, *ENDS))
-        values = [distance(q) for q in grid.tolist()]
-        crossed = [i for i in range(len(values) - 1) if values[i] * values[i + 1] <= 0.0]
-        if not crossed:
-            return self.value(near), near
-        first = min(crossed, key=lambda i: abs(grid[i] - near))
-        q = float(brentq(distance, grid[first], grid[first + 1], xtol=2 * EPS, rtol=4 * EPS))
+        for reach in (BESIDE, ENDS[1] - ENDS[0]):
+            grid = np.unique(np.clip(near + reach * np.linspace(-1.0, 1.0, 2 * PARTS + 1), *ENDS))
+            values = [distance(q) for q in grid.tolist()]
+            crossed = [i for i in range(len(values) - 1) if values[i] * values[i + 1] <= 0.0]
+            if crossed:
+                first = min(crossed, key=lambda i: abs(grid[i] - near))
+                q = float(brentq(distance, grid[first], grid[first + 1], xtol=2 * EPS, rtol=4 * EPS))
+                return self.value(q), q
+        # None is: the nearest to one, which the arrival says is no more than that.
+        q = float(grid[np.argmin(np.abs(values))])
         return self.value(q), q
 
     def _coefficients(self, q: float) -> Coefficients:

@@ -1,5 +1,7 @@
 """Diagrams in a parameter other than the coupling, against those in the coupling and against closed forms."""
 
+from dataclasses import dataclass
+
 import numpy as np
 import pytest
 
@@ -13,6 +15,8 @@ from meanfield import (
     MaierSaupe,
     McKeanVlasov,
     Onsager,
+    Outcome,
+    Potential,
     SoftmaxAttention,
     Sphere,
     Transformer,
@@ -245,3 +249,43 @@ def test_a_parameter_with_the_name_of_another_column_has_its_own():
         "parameter_m1",
         "parameter_tangent_cosine",
     ]
+
+
+@dataclass(frozen=True)
+class Hill(Potential):
+    """A potential of a user's own, whose first mode attracts most at p = 1; its derivatives are differences."""
+
+    name = "hill"
+    p: float = 1.0
+
+    def multipliers(self, domain, degree):
+        multipliers = np.zeros(degree + 1)
+        multipliers[1:2], multipliers[2:3] = -self.p * (2.0 - self.p), -0.3
+        return multipliers
+
+    def tail_bound(self, domain, degree):
+        return 0.0 if degree >= 2 else 2.0
+
+    def parameters(self):
+        return {"p": self.p}
+
+    def values(self, angle):
+        return -self.p * (2.0 - self.p) * np.cos(angle) - 0.3 * np.cos(2.0 * np.asarray(angle))
+
+    def slope(self, angle):
+        return self.p * (2.0 - self.p) * np.sin(angle) + 0.6 * np.sin(2.0 * np.asarray(angle))
+
+
+@pytest.mark.parametrize("coupling", [3.0, 2.01])
+def test_a_branch_between_two_thresholds_of_a_mode(coupling):
+    # lambda_1 = kappa p (2 - p)/2 is one at p = 1 +- sqrt(1 - 2/kappa).
+    problem = McKeanVlasov(Circle(), Hill(), coupling=coupling)
+    diagram = bifurcation_diagram(problem, (0.2, 1.9), parameter="p", rates=False)
+    ends = 1.0 + np.sqrt(1.0 - 2.0 / coupling) * np.array([-1.0, 1.0])
+    born = [event.value for event in diagram.events("branch point", "uniform")]
+    (branch,) = clustered(diagram)
+    np.testing.assert_allclose(born, ends, rtol=LOCATED)
+    np.testing.assert_allclose(branch.values[[0, -1]], ends, rtol=LOCATED)
+    assert branch.outcome is Outcome.JOINED_BRANCH
+    assert not branch.unstable.any()
+    assert branch.symmetry == 1
