@@ -18,7 +18,7 @@ from solvers.branches.continuation import Point
 from solvers.equation import StationaryEquation
 from solvers.evolution.sphere.spherical import SphericalSystem
 from solvers.newton import solve_at
-from solvers.sizing import confinement_field
+from solvers.sizing import confining_field
 from solvers.sphere import SPHERE
 from solvers.sphere.groups import ICOSAHEDRAL, OCTAHEDRAL, TETRAHEDRAL, prismatic, pyramidal
 from solvers.sphere.harmonics import unstable_counts
@@ -74,7 +74,7 @@ def confined():
     """A state of three-fold symmetry in a confinement about the z axis."""
     confinement = CosineSeries((0.3, -0.2))
     problem = McKeanVlasov(Sphere(3), single(3), 1.2, 9.5, confinement)
-    basis = InvariantBasis(pyramidal(3), np.array([3]), 64, confinement_field(problem, 1, 64))
+    basis = InvariantBasis(pyramidal(3), np.array([3]), 64, confining_field(problem))
     state, point = solved(problem, basis, [0.0, 4.0])
     assert np.abs(point.b).min() > 0.01
     return state

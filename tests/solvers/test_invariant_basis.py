@@ -8,8 +8,9 @@ from scipy.optimize import brentq, minimize_scalar
 from scipy.special import lpmv
 
 from meanfield import GegenbauerSeries, InvalidInput, McKeanVlasov, Sphere
-from meanfield.harmonics import degrees_and_orders
+from meanfield.harmonics import degrees_and_orders, packed
 from solvers.bases import FullBasis, InvariantBasis, ZonalBasis
+from solvers.bases.confining import ConfiningField
 from solvers.bases.invariant import acting
 from solvers.bases.representations import TRIVIAL, representation
 from solvers.bases.second_moments import PointProducts, RingProducts
@@ -32,6 +33,12 @@ GROUPS = [
 groups = pytest.mark.parametrize(("group", "cells"), GROUPS, ids=lambda x: getattr(x, "name", ""))
 # Weights of the quadrature by numpy are good to 1e-13.
 DENSE = 1e-11
+
+
+def about_pole(coefficients):
+    """Return the field of a confinement about the pole from its coefficients in P_1, P_2, ..."""
+    cosine = packed(np.r_[0.0, coefficients])
+    return ConfiningField(np.stack([cosine, np.zeros_like(cosine)]), zonal=True)
 
 
 def dense(group, cells):
@@ -86,7 +93,7 @@ def test_products_on_points_and_on_rings_agree(group, cells):
 def test_confined_densities_against_dense_quadrature():
     confinement = np.array([0.7, -0.4, 0.2])
     cells = [1, 3]
-    basis = InvariantBasis(pyramidal(3), np.array(cells), 48, confinement)
+    basis = InvariantBasis(pyramidal(3), np.array(cells), 48, about_pole(confinement))
     field = some_field(basis)
     modes, weights, u = dense(pyramidal(3), cells)
     fixed = sum(value * lpmv(0, degree, u) for degree, value in enumerate(confinement, start=1))
@@ -177,7 +184,7 @@ def _derivative(axis, degree, step=1e-3):
 
 
 def test_confinement_leaves_the_rotation_about_its_axis():
-    basis = FullBasis(np.array([1, 2]), 24, np.array([0.5]))
+    basis = FullBasis(np.array([1, 2]), 24, about_pole([0.5]))
     moments = basis.gibbs(some_field(basis)).moments
     columns = basis.rotation(moments)
     means = basis.means(moments)
@@ -187,7 +194,7 @@ def test_confinement_leaves_the_rotation_about_its_axis():
     assert columns.shape == (8, 1)
     assert np.abs(np.abs(columns[:, 0]) - np.abs(expected)).max() < 8 * EPS
     assert abs(abs(columns[:, 0] @ expected) - np.dot(expected, expected)) < 32 * EPS
-    assert InvariantBasis(pyramidal(1), np.array([1]), 8, np.array([0.5])).rotation(np.zeros(90)) is None
+    assert InvariantBasis(pyramidal(1), np.array([1]), 8, about_pole([0.5])).rotation(np.zeros(90)) is None
 
 
 @groups
@@ -213,11 +220,11 @@ def test_moments_go_from_basis_to_basis():
 
 
 def test_confinements_that_break_the_symmetry_are_refused():
-    InvariantBasis(prismatic(3), np.array([2]), 16, np.array([0.0, 0.5]))
+    InvariantBasis(prismatic(3), np.array([2]), 16, about_pole([0.0, 0.5]))
     with pytest.raises(InvalidInput, match="D_3h"):
-        InvariantBasis(prismatic(3), np.array([2]), 16, np.array([0.5]))
+        InvariantBasis(prismatic(3), np.array([2]), 16, about_pole([0.5]))
     with pytest.raises(InvalidInput, match="T_d"):
-        InvariantBasis(TETRAHEDRAL, np.array([3]), 16, np.array([0.0, 0.5]))
+        InvariantBasis(TETRAHEDRAL, np.array([3]), 16, about_pole([0.0, 0.5]))
 
 
 def single_mode(group, degree, amplitude):

@@ -27,7 +27,7 @@ from meanfield import (
     open_trajectory,
 )
 from meanfield.cli import main
-from meanfield.harmonics import moduli, place
+from meanfield.harmonics import about_axis, moduli, place
 from solvers import (
     ETDRK4,
     LSODA,
@@ -42,7 +42,7 @@ from solvers import (
     stationary_states,
 )
 from solvers.bases.spherical import ducc
-from solvers.evolution.sphere.axes import about, direction
+from solvers.evolution.sphere.axes import direction
 from solvers.evolution.sphere.hierarchy import HierarchySystem
 from solvers.evolution.sphere.spherical import SphericalSystem
 from solvers.evolution.sphere.zonal import ZonalSystem
@@ -279,7 +279,7 @@ def test_tilted_densities_give_the_rotated_zonal_path(problem, start):
     full = evolve(problem, tilted, 0.2, times=[0.1, 0.2], method=method, full=True)
     assert (zonal.layout, found.layout, full.layout) == ("degree", "order", "order")
     assert found.evaluations == zonal.evaluations
-    cosine, sine = about(zonal.cosine, direction(1.1, -2.0))
+    cosine, sine = about_axis(zonal.cosine, direction(1.1, -2.0))
     for other in (found, full):
         count = min(cosine.shape[1], other.cosine.shape[1])
         assert np.abs(other.cosine[:, :count] - cosine[:, :count]).max() <= 1e-10

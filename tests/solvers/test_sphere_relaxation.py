@@ -21,11 +21,11 @@ from meanfield import (
     Transformer,
     critical_coupling,
 )
-from meanfield.harmonics import packed
+from meanfield.harmonics import about_axis, packed
 from solvers import contraction_rate, spectrum, stationary_states
 from solvers.commands.rate import rate
 from solvers.evolution.deviations import DeviationSystem
-from solvers.evolution.sphere.axes import about, direction
+from solvers.evolution.sphere.axes import direction
 from solvers.evolution.sphere.relaxing.distances import ZonalDistances
 from solvers.evolution.sphere.relaxing.turning import Nearest, change_by
 from solvers.evolution.sphere.spherical import SphericalSystem
@@ -184,19 +184,19 @@ def test_turning_about_any_axis() -> None:
     zonal = 0.7 ** np.arange(31.0)
     pole = packed(zonal).astype(complex)
     for angle in (0.3, 1e-7):
-        cosine, sine = about(zonal, direction(angle, 1.1))
+        cosine, sine = about_axis(zonal, direction(angle, 1.1))
         turned = change_by(pole, angle * np.array([-math.sin(1.1), math.cos(1.1), 0.0]))
         np.testing.assert_allclose(turned, cosine - 1j * sine - pole, atol=4e-16)
-    cosine, sine = about(zonal, direction(0.3, 1.1))
+    cosine, sine = about_axis(zonal, direction(0.3, 1.1))
     start = cosine - 1j * sine
-    cosine, sine = about(zonal, direction(0.3, 1.5))
+    cosine, sine = about_axis(zonal, direction(0.3, 1.5))
     np.testing.assert_allclose(change_by(start, np.array([0, 0, 0.4])), cosine - 1j * sine - start, atol=1e-15)
 
 
 def test_the_nearest_image_has_lost_its_rotation() -> None:
     zonal = 0.7 ** np.arange(31.0)
     pole = packed(zonal).astype(complex)
-    cosine, sine = about(zonal, direction(0.02, 1.1))
+    cosine, sine = about_axis(zonal, direction(0.02, 1.1))
     added = np.zeros_like(pole)
     added[3] = 1e-6
     nearest = Nearest(pole)

@@ -16,8 +16,10 @@ from meanfield import (
     branch_shape,
     critical_coupling,
 )
+from meanfield.harmonics import packed
 from solvers import bifurcation_diagram, spectrum, stationary_states
 from solvers.bases import FullBasis, InvariantBasis
+from solvers.bases.confining import ConfiningField
 from solvers.bases.invariant import mode_matrix
 from solvers.bases.representations import TRIVIAL, representation
 from solvers.batched import relaxed
@@ -32,6 +34,12 @@ from tests.campaigns.sphere_states import resolved
 
 # States nearer than this are the same; brute force solves to 1e-11.
 SAME = 1e-7
+
+
+def about_pole(coefficients):
+    """Return the field of a confinement about the pole from its coefficients in P_1, P_2, ..."""
+    cosine = packed(np.r_[0.0, coefficients])
+    return ConfiningField(np.stack([cosine, np.zeros_like(cosine)]), zonal=True)
 
 
 def _on_sphere(weights, coupling, confinement=()):
@@ -229,7 +237,8 @@ def test_the_rings_that_a_density_is_said_to_need_give_its_moments(index):
     generator, group = np.random.default_rng([31, index]), axial_group(2, True, 0, False)
     strengths = np.r_[0.0, generator.uniform(-4.0, 12.0, generator.integers(2, 9))]
     confinement = generator.uniform(-3.0, 3.0, 2) if index % 2 else None
-    field, degrees = Field(strengths, confinement, False), np.arange(1, strengths.size)
+    placed = None if confinement is None else about_pole(confinement)
+    field, degrees = Field(strengths, confinement, False, 0.0, placed), np.arange(1, strengths.size)
     _, states = (rough := Sampled(invariant(group, field, degrees, 40), field)).solved(
         rough.relaxed(rough.random(generator, 8))
     )

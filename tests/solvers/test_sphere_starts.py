@@ -28,7 +28,7 @@ def _field(weights, relative):
 
 @pytest.mark.parametrize("group", TURNING, ids=lambda group: group.name)
 def test_copies_of_a_density_stand_upright_in_one_place_but_for_reflections(group):
-    generators = tuple(each.toarray() for each in turnings(group, DEGREES, False))
+    generators = tuple(each.toarray() for each in turnings(group, DEGREES))
     moments = np.random.default_rng(5).standard_normal(len(generators[0]))
     if group is TRIVIAL:
         elements = [Rotation.random(random_state=seed).as_matrix() for seed in range(6)]
@@ -44,7 +44,7 @@ def test_copies_of_a_density_stand_upright_in_one_place_but_for_reflections(grou
 
 def test_rounds_made_at_once_are_those_made_one_by_one():
     field = _field((-1.0, -1.5, 0.7, -2.0), 4.0)
-    one, other = Search(among_harmonics(field, True), []), Search(among_harmonics(field, True), [])
+    one, other = Search(among_harmonics(field), []), Search(among_harmonics(field), [])
     one._rounds(2)
     for _ in range(2):
         other._rounds(1)
@@ -135,9 +135,7 @@ def test_a_basis_at_another_resolution_shares_its_products():
 
 def test_copies_that_a_coarse_grid_does_not_resolve_are_made_alike():
     """Of degree two and four at ten times the threshold; a hundred ends are some ninety by invariants as they stand."""
-    (space,) = (
-        each for each in among_harmonics(_field((0.0, -1.0, 0.0, -1.0), 10.0), True) if each._group.name == "C_i"
-    )
+    (space,) = (each for each in among_harmonics(_field((0.0, -1.0, 0.0, -1.0), 10.0)) if each._group.name == "C_i")
     coarse = space.sampled(0)
     _, ends = coarse.solved(coarse.random(np.random.default_rng(1), 100))
     before = len(_distinct_rows(coarse.invariants(ends))[0])
@@ -148,9 +146,7 @@ def test_copies_that_a_coarse_grid_does_not_resolve_are_made_alike():
 def test_ends_that_no_grid_resolves_are_counted(monkeypatch):
     """Of degree two and four far beyond the threshold, with a fine grid that is too coarse for them."""
     monkeypatch.setattr(multistart, "MOST_RINGS", (32, 40))
-    (space,) = (
-        each for each in among_harmonics(_field((0.0, -1.0, 0.0, -1.0), 30.0), True) if each._group.name == "C_i"
-    )
+    (space,) = (each for each in among_harmonics(_field((0.0, -1.0, 0.0, -1.0), 30.0)) if each._group.name == "C_i")
     starts = space.sampled(0).random(np.random.default_rng(1), 30)
     arrived = len(space.sampled(0).solved(starts)[1])
     found = sum(count for _, count, _ in space.places(starts, []))
