@@ -13,7 +13,7 @@ from ..branches.arclength import Arclength
 from ..branches.continuation import End, Point, hermite, length, point_between, trace
 from ..newton import POLISHED, correct
 from .extended import ExtendedEquation
-from .plane import Place
+from .plane import Place, is_double
 from .recording import Row, row_of
 
 # A loop has at least so many points.
@@ -101,6 +101,10 @@ def follow(start: Point, method: Arclength, first_step: float) -> Side:
             side.merged, side.outcome = True, Outcome.JOINED_BRANCH
             break
         knot = Knot.at(item)
+        if not is_double(knot.place.problem.fixed_coupling):
+            side.outcome = Outcome.PARTIAL
+            side.warnings.append("the coupling leaves the range of doubles, and the curve ends before")
+            break
         stretch = Stretch(last.point, item)
         found, over = _events(stretch, last, knot), _end(stretch, last, knot)
         if over is not None:
