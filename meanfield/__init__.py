@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from .energy import first_variation as first_variation
     from .energy import free_energy_parts as free_energy_parts
     from .energy import second_variation as second_variation
+    from .equations import CommonFrequency as CommonFrequency
     from .equations import ContinuityEquation as ContinuityEquation
     from .equations import CustomVelocity as CustomVelocity
     from .equations import DepthScaled as DepthScaled
@@ -34,7 +35,10 @@ if TYPE_CHECKING:
     from .export import open_diagram as open_diagram
     from .export.comparisons import open_comparison as open_comparison
     from .export.contractions import open_contraction as open_contraction
+    from .export.curves import open_curve as open_curve
+    from .export.curves import open_phase_diagram as open_phase_diagram
     from .export.ensembles import open_ensemble as open_ensemble
+    from .export.sweeps import open_sweep as open_sweep
     from .export.trajectories import open_trajectory as open_trajectory
     from .potentials import ArcCosine as ArcCosine
     from .potentials import Combination as Combination
@@ -42,6 +46,7 @@ if TYPE_CHECKING:
     from .potentials import Custom as Custom
     from .potentials import External as External
     from .potentials import GegenbauerSeries as GegenbauerSeries
+    from .potentials import HarmonicSeries as HarmonicSeries
     from .potentials import HegselmannKrause as HegselmannKrause
     from .potentials import KellerSegel as KellerSegel
     from .potentials import Kuramoto as Kuramoto
@@ -61,16 +66,19 @@ if TYPE_CHECKING:
     from .records.curves import OrganisingPoint as OrganisingPoint
     from .records.diagram import Branch as Branch
     from .records.diagram import Diagram as Diagram
-    from .records.diagram import PointType as PointType
     from .records.diagram import SpecialPoint as SpecialPoint
     from .records.ensemble import Ensemble as Ensemble
     from .records.ensemble import Estimate as Estimate
     from .records.flow_map import FlowMap as FlowMap
     from .records.outcome import Outcome as Outcome
+    from .records.phase_diagram import PhaseDiagram as PhaseDiagram
+    from .records.phase_diagram import Region as Region
+    from .records.point_types import PointType as PointType
     from .records.relaxation import RateFit as RateFit
     from .records.relaxation import Relaxation as Relaxation
     from .records.state import Spectrum as Spectrum
     from .records.state import State as State
+    from .records.sweep import Sweep as Sweep
     from .records.trajectory import Trajectory as Trajectory
     from .theory import BranchShape as BranchShape
     from .theory import CriticalPoint as CriticalPoint
@@ -104,7 +112,7 @@ _HOMES = {
     "OrganisingPoint": "records.curves",
     "Branch": "records.diagram",
     "Diagram": "records.diagram",
-    "PointType": "records.diagram",
+    "PointType": "records.point_types",
     "SpecialPoint": "records.diagram",
     "Circle": "domains",
     "Domain": "domains",
@@ -122,8 +130,11 @@ _HOMES = {
     "NotResolved": "errors",
     "open_comparison": "export.comparisons",
     "open_contraction": "export.contractions",
+    "open_curve": "export.curves",
     "open_diagram": "export",
     "open_ensemble": "export.ensembles",
+    "open_phase_diagram": "export.curves",
+    "open_sweep": "export.sweeps",
     "open_trajectory": "export.trajectories",
     "FlowMap": "records.flow_map",
     "Outcome": "records.outcome",
@@ -133,6 +144,7 @@ _HOMES = {
     "Custom": "potentials",
     "External": "potentials",
     "GegenbauerSeries": "potentials",
+    "HarmonicSeries": "potentials",
     "HegselmannKrause": "potentials",
     "KellerSegel": "potentials",
     "Kuramoto": "potentials",
@@ -150,6 +162,7 @@ _HOMES = {
     "McKeanVlasov": "equations",
     "NormalisedAttention": "equations",
     "PhaseLag": "equations",
+    "CommonFrequency": "equations",
     "SoftmaxAttention": "equations",
     "VelocityLaw": "equations",
     "equation_from": "equations",
@@ -157,7 +170,9 @@ _HOMES = {
     "Number": "potentials",
     "Spectrum": "records.state",
     "State": "records.state",
+    "PhaseDiagram": "records.phase_diagram",
     "RateFit": "records.relaxation",
+    "Region": "records.phase_diagram",
     "Relaxation": "records.relaxation",
     "BranchShape": "theory",
     "GlobalCriterion": "theory",
@@ -176,6 +191,7 @@ _HOMES = {
     "resonance": "theory",
     "tricritical_beta": "theory",
     "vertical_branches": "theory",
+    "Sweep": "records.sweep",
     "Trajectory": "records.trajectory",
     "CriticalPoint": "theory",
     "critical_coupling": "theory",
@@ -190,6 +206,7 @@ __all__ = [
     "BranchShape",
     "Circle",
     "Combination",
+    "CommonFrequency",
     "Comparison",
     "ComputationFailed",
     "ContinuityEquation",
@@ -211,6 +228,7 @@ __all__ = [
     "FreeEnergy",
     "GegenbauerSeries",
     "GlobalCriterion",
+    "HarmonicSeries",
     "HegselmannKrause",
     "InvalidInput",
     "KellerSegel",
@@ -226,11 +244,13 @@ __all__ = [
     "OrganisingPoint",
     "Outcome",
     "Perceptron",
+    "PhaseDiagram",
     "PhaseLag",
     "PointType",
     "Potential",
     "QuantityRate",
     "RateFit",
+    "Region",
     "Relaxation",
     "Resonance",
     "SoftmaxAttention",
@@ -238,6 +258,7 @@ __all__ = [
     "Spectrum",
     "Sphere",
     "State",
+    "Sweep",
     "Trajectory",
     "Transformer",
     "VelocityLaw",
@@ -261,8 +282,11 @@ __all__ = [
     "maier_saupe_transition",
     "open_comparison",
     "open_contraction",
+    "open_curve",
     "open_diagram",
     "open_ensemble",
+    "open_phase_diagram",
+    "open_sweep",
     "open_trajectory",
     "ott_antonsen",
     "potential_from",

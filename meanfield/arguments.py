@@ -44,6 +44,7 @@ EXAMPLES = {
     "FlowMap": "evolve(..., method=Characteristics()).flow_map",
     "Ensemble": "simulate(problem, 1000, until=1.0, seed=1)",
     "Comparison": "compare(problem, VonMises(), until=1.0, seed=1)",
+    "Sweep": "sweep(problem, {'noise': [1.0, 2.0]})",
     "Relaxation": "contraction_rate(problem)",
     "RateFit": "relaxation.fit('L2')",
     "Contraction": "contraction_rate(problem)",

@@ -156,9 +156,14 @@ def same(one: Any, other: Any) -> bool:
 def brief(value: Any) -> str:
     """Return a short text of a value of a field."""
     if isinstance(value, np.ndarray):
-        return f"<{value.dtype} {' x '.join(map(str, value.shape))}>"
+        return f"<{'text' if value.dtype.kind == 'U' else value.dtype} {' x '.join(map(str, value.shape))}>"
+    if isinstance(value, dict) and any(isinstance(entry, np.ndarray | dict) for entry in value.values()):
+        names = ", ".join(value)
+        return f"<{names if len(names) <= SHOWN else f'{len(value)} by name'}>"
     if isinstance(value, tuple) and len(value) > 2:
         kinds = dict.fromkeys(type(entry).__name__ for entry in value)
         return f"<{len(value)} {' and '.join(kinds)}>"
+    if isinstance(value, tuple) and any(isinstance(entry, np.ndarray) for entry in value):
+        return f"({', '.join(map(brief, value))})"
     text = repr(value.item() if isinstance(value, np.generic) and not isinstance(value, np.longdouble) else value)
     return text if len(text) <= SHOWN else f"{text[: SHOWN - 3]}..."

@@ -319,10 +319,17 @@ class _Density:
         return bool(np.all(np.abs(1 / inverse - density) <= _STATIONARY * floor))
 
     def _coefficients_of_confinement(self) -> tuple[Vector, Vector]:
-        """Return the coefficients of V of each place, about the north pole, those of sines second."""
+        """Return the coefficients of V of each place, those of sines second."""
         cosine, sine = np.zeros((2, self.places))
         confinement, axial = self.problem.confinement, self.modes.axial(self.degree)
-        if confinement is not None:
+        if confinement is not None and not self.problem.zonal:
+            if self.modes.angles == 1:
+                raise InvalidInput(
+                    "the confinement is no function of the angle to the north pole, and the moments are those "
+                    "about it; give them by degree and order, layout='order'"
+                )
+            cosine, sine = np.array(confinement.harmonic_multipliers(self.degree), dtype=float)
+        elif confinement is not None:
             cosine[axial] = np.asarray(confinement.multipliers(self.domain, self.degree), dtype=float)
             if not confinement.even:
                 sine[axial] = np.asarray(confinement.sine_multipliers(self.domain, self.degree), dtype=float)

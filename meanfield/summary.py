@@ -5,8 +5,10 @@ from collections.abc import Iterator
 import numpy as np
 
 from .equations import has_free_energy
-from .records.diagram import Branch, Diagram, SpecialPoint, segments
+from .records.columns import COUPLING
+from .records.diagram import Branch, Diagram, SpecialPoint
 from .records.outcome import Outcome
+from .records.pieces import segments
 from .records.state import State
 from .wording import LONGEST_LIST, describe, number_in_words, wrapped
 
@@ -39,14 +41,16 @@ def summarise(diagram: Diagram) -> str:
 
 
 def _header(diagram: Diagram) -> Iterator[str]:
-    yield from wrapped(describe(diagram.problem.at(coupling=None)), "", INDENT)
+    varied = diagram.parameter != COUPLING
+    yield from wrapped(describe(diagram.problem if varied else diagram.problem.at(coupling=None)), "", INDENT)
     low, high = diagram.interval
     critical = diagram.critical_coupling
     relative = f" ({float(low / critical):.6g} to {float(high / critical):.6g} relative)" if critical else ""
-    yield f"coupling {number_in_words(low)} to {number_in_words(high)}{relative}"
-    if critical is None:
+    instead = f" in place of {number_in_words(diagram.problem.parameters[diagram.parameter])}" if varied else ""
+    yield f"{diagram.parameter} {number_in_words(low)} to {number_in_words(high)}{relative}{instead}"
+    if critical is None and not varied:
         yield "no positive critical coupling"
-    else:
+    if critical is not None:
         yield f"critical coupling {number_in_words(critical)}: the uniform state loses stability"
     branches, events = (
         len(diagram.branches),
@@ -66,10 +70,12 @@ def _header(diagram: Diagram) -> Iterator[str]:
 def _branch(diagram: Diagram, index: int, indent: str, shown: set[int]) -> Iterator[str]:
     shown.add(index)
     branch = diagram.branches[index]
-    low, high = np.min(branch.coupling), np.max(branch.coupling)
+    low, high = np.min(branch.values), np.max(branch.values)
     size = _count(len(branch), "point")
     yield from wrapped(
-        f"{branch.label}: coupling {number_in_words(low)} to {number_in_words(high)}, {size}", indent, INDENT
+        f"{branch.label}: {branch.parameter} {number_in_words(low)} to {number_in_words(high)}, {size}",
+        indent,
+        INDENT,
     )
     yield from wrapped(stability_in_words(branch), indent + INDENT, "  ")
     if branch.outcome is not Outcome.LEFT_INTERVAL:
@@ -94,7 +100,7 @@ def stability_in_words(branch: Branch) -> str:
     pieces = list(segments(branch, branch.unstable)) or [(0, 0, int(branch.unstable[0]))]
     parts = []
     for start, stop, count in pieces:
-        bounds = (number_in_words(branch.coupling[point], 6) for point in (start, stop))
+        bounds = (number_in_words(branch.values[point], 6) for point in (start, stop))
         parts.append(f"{_unstable(count)} from {' to '.join(bounds)}")
     if len(parts) > LONGEST_LIST:
         parts = [*parts[:LONGEST_LIST], f"and {len(parts) - LONGEST_LIST} more changes"]
@@ -117,7 +123,7 @@ def leading_degree(record: Branch | State) -> int:
 
 def _event(event: SpecialPoint, degree: int) -> str:
     name = "equal free energy" if event.type == "transition" else event.type
-    parts = [f"{name:<17}", f"{number_in_words(event.coupling):<14}"]
+    parts = [f"{name:<17}", f"{number_in_words(event.value):<14}"]
     if event.relative_coupling is not None:
         parts.append(f"relative {float(event.relative_coupling):<11.9g}")
     moment = event.moment(f"m{degree}")

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from .equations import DepthScaled, Equation, Gradient, PhaseLag
+from .equations import CommonFrequency, DepthScaled, Equation, Gradient, PhaseLag
 from .potentials import Combination, Custom, Number
 from .potentials.terms import joined
 
@@ -49,6 +49,10 @@ def potential_in_words(potential: Any) -> str:
         return f"{potential_in_words(named_law(potential.law))} with the phase lag {potential.lag:.12g}"
     if isinstance(potential, DepthScaled):
         return f"{potential_in_words(named_law(potential.law))} divided by (1 + t)^{potential.power:.12g}"
+    if isinstance(potential, CommonFrequency):
+        return (
+            f"{potential_in_words(named_law(potential.law))} with the common frequency {potential.frequency:.12g}"
+        )
     if isinstance(potential, Combination):
         return joined([(factor, potential_in_words(term)) for factor, term in potential.terms], " ", _parameter)
     # The numbers of a function that is known by its pieces tell a reader nothing.

@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from .spectra import spectral_gap as spectral_gap
     from .spectra import spectrum as spectrum
     from .stationary import stationary_states as stationary_states
+    from .sweeping import sweep as sweep
     from .trajectory import evolve as evolve
     from .trajectory import moments_of as moments_of
     from .watching import Watch as Watch
@@ -77,6 +78,7 @@ _HOMES = {
     "spectral_gap": "spectra",
     "spectrum": "spectra",
     "stationary_states": "stationary",
+    "sweep": "sweeping",
     "unwatched": "watching",
 }
 
@@ -111,6 +113,7 @@ __all__ = [
     "spectral_gap",
     "spectrum",
     "stationary_states",
+    "sweep",
 ]
 
 # Generators of the version before.

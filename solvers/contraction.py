@@ -75,6 +75,11 @@ def _require_free(problem: Equation) -> None:
             "without noise a confinement decides where a density collapses, and its rate is not computed here; "
             "leave the confinement out, or give noise > 0 (--noise 1)"
         )
+    if problem.velocity.frequency:
+        raise InvalidInput(
+            "a common frequency turns a cluster and changes no rate; leave it out (--frequency), which is the "
+            "frame that rotates with it"
+        )
     if problem.velocity.lag:
         raise InvalidInput(
             "with a phase lag a cluster turns, and its contraction is not computed here; leave the lag out, or "

@@ -12,17 +12,18 @@ import numpy as np
 from meanfield import Diagram, Equation, InvalidInput, Number
 from meanfield.arguments import checked
 from meanfield.equations import Capability, has_free_energy, require
+from meanfield.records import COUPLING
 from meanfield.theory import transition_coupling
 
 from .arguments import require_depth
 from .branches.arclength import Arclength
 from .branches.exchange import mark_exchanges
 from .branches.following import Followed
-from .branches.omissions import warn_of_omissions
 from .branches.rates import Failures, unknown_rates, with_rates
 from .branches.recording import Part, Register, largest_modulus, record
-from .branches.walk import Task, walk
+from .branches.walk import Course, InCoupling, Task, walk
 from .domains import solvers_of
+from .parameters import InParameter, ParameterRegister, Path
 from .provenance import provenance
 from .significant import confining_degree
 from .threads import one_thread
@@ -40,6 +41,7 @@ def bifurcation_diagram(
     problem: Equation,
     interval: tuple[float, float] | None = None,
     *,
+    parameter: str = COUPLING,
     relative: tuple[float, float] | None = None,
     depth: int = 2,
     search: bool = False,
@@ -47,16 +49,18 @@ def bifurcation_diagram(
     rates: bool = True,
     watch: Watch | None = None,
 ) -> Diagram:
-    """Return the diagram of the stationary states of a problem for all couplings in an interval.
+    """Return the diagram of the stationary states of a problem for all values of a parameter in an interval.
 
     Parameters
     ----------
     problem
-        The equation; its coupling is ignored.
+        The equation; the value that it has of the parameter is ignored.
     interval
-        Lowest and highest coupling.
+        Lowest and highest value of the parameter, by default the coupling.
+    parameter
+        One of ``problem.parameters``, at a fixed coupling, or ``"coupling"``.
     relative
-        The same in units of the smallest positive critical coupling; (0.5, 3) if neither is given.
+        That of couplings in units of the smallest positive critical coupling; (0.5, 3) if neither is given.
     depth
         Generations of branches: 0 the uniform branch alone, 1 the branches born on it, 2 those born on them.
     search
@@ -79,8 +83,9 @@ def bifurcation_diagram(
     Raises
     ------
     InvalidInput
-        If the interval is empty, reversed or not finite, or relative to a critical coupling and none exists, or
-        if a search is asked for without a free energy.
+        If the interval is empty, reversed or not finite, or relative to a critical coupling and none exists, if
+        a search is asked for without a free energy, or if there is no such parameter, it is not admissible
+        somewhere in the interval, or the law is not the gradient of a potential.
 
     Examples
     --------
@@ -92,16 +97,16 @@ def bifurcation_diagram(
     started = time.process_time()
     require_depth(depth)
     require(problem, Capability.STATIONARY_MAP, "bifurcation diagrams")
-    if search:
+    if search and problem.confinement is None:
         require(problem, Capability.FREE_ENERGY, "searches for states that no branch leads to")
-    problem = problem.at(coupling=None)
     method = Arclength() if method is None else method
-    critical = transition_coupling(problem)
-    register = Register(_interval(interval, relative, critical), critical)
-    _tell(watch or unwatched, "uniform" if problem.confinement is None else "no interaction", 1, 1)
-    geometry = solvers_of(problem).geometry
     search_too = search or (problem.confinement is not None and has_free_energy(problem))
-    branches = walk(problem, geometry, register, depth, method, search_too)
+    if parameter == COUPLING:
+        problem = problem.at(coupling=None)
+    geometry = solvers_of(problem).geometry
+    register, course = _course(problem, parameter, (interval, relative), depth, search=search_too)
+    _tell(watch or unwatched, "uniform" if problem.confinement is None else "no interaction", 1, 1)
+    branches = walk(course, register, depth, method)
     followed: list[tuple[Task, Followed]] = []
     for task, branch, waiting in branches:
         followed.append((task, branch))
@@ -113,7 +118,7 @@ def bifurcation_diagram(
     for task, _ in followed:
         for part in task.parts:
             record(part, task.symmetry, task.parent, register)
-    name = partial(warn_of_omissions, problem, geometry, depth, register)
+    name = partial(course.omissions, depth, register)
     _beside("branches left out may not all be named", register, name)
     recorded, failures = tuple(register.branches), Failures()
     if rates:
@@ -125,12 +130,13 @@ def bifurcation_diagram(
     return Diagram(
         problem=problem,
         interval=register.interval,
-        critical_coupling=critical,
+        critical_coupling=register.critical,
         branches=recorded,
         special_points=tuple(register.special_points),
         provenance=(_beside("the provenance is not known", register, describe) or {"options": options})
         | {"searched": register.searched},
         warnings=register.sentences(),
+        parameter=parameter,
     )
 
 
@@ -151,6 +157,49 @@ def _beside(lost: str, register: Register, compute: Callable[[], Result]) -> Res
     except Exception as error:
         register.warnings.append(f"{lost} ({type(error).__name__}: {error})")
         return None
+
+
+def _course(
+    problem: Equation,
+    parameter: str,
+    intervals: tuple[tuple[float, float] | None, tuple[float, float] | None],
+    depth: int,
+    *,
+    search: bool,
+) -> tuple[Register, Course]:
+    """Return what branches are followed along, and the register of what is found.
+
+    Parameters
+    ----------
+    intervals
+        That of the parameter, and that of couplings relative to the critical one.
+    """
+    geometry = solvers_of(problem).geometry
+    if parameter == COUPLING:
+        critical = transition_coupling(problem)
+        return Register(_interval(*intervals, critical), critical), InCoupling(problem, geometry, search)
+    path = _path(problem, parameter, *intervals)
+    register = ParameterRegister((path.low, path.high), None, parameter=parameter, path=path)
+    return register, InParameter(path, geometry, depth, search)
+
+
+def _path(
+    problem: Equation, parameter: str, interval: tuple[float, float] | None, relative: tuple[float, float] | None
+) -> Path:
+    """Return the problem along a parameter other than the coupling."""
+    if relative is not None or interval is None:
+        raise InvalidInput(
+            f"give the interval of {parameter} by its values, such as --over {parameter} 1 8 or "
+            f'parameter="{parameter}", interval=(1.0, 8.0)'
+        )
+    low, high = _checked(interval, f"interval of {parameter}")
+    problem.place_of(parameter)
+    require(problem, Capability.GRADIENT, "diagrams in other parameters than the coupling")
+    if not problem.fixed_coupling:
+        raise InvalidInput(
+            f"at coupling 0 no state depends on the interaction; fix another one to vary {parameter}"
+        )
+    return Path(problem, parameter, (low, high))
 
 
 def _interval(

@@ -3,11 +3,11 @@
 from collections.abc import Callable
 from typing import NamedTuple
 
-from meanfield import Circle, Equation, Spectrum, Sphere
+from meanfield import Circle, Equation, Spectrum, Sphere, State
 from meanfield.equations import Capability
 
 from .characteristics import ON_CIRCLE, ON_SPHERES, LabelDensities
-from .circle import CIRCLE
+from .circle import CIRCLE, rotating_waves
 from .evolution.circle.relaxing import neighbourhood as neighbourhood_on_circle
 from .evolution.circle.space import SPACES as EVOLUTION_ON_CIRCLE
 from .evolution.neighbourhood import Neighbourhood
@@ -17,9 +17,10 @@ from .evolution.sphere.space import SPACES as EVOLUTION_ON_SPHERES
 from .geometry import Geometry
 from .particles.circle import circle_setting
 from .particles.circle_velocities import velocity_setting
-from .particles.custom_velocities import moment_setting, refused_setting
+from .particles.custom_velocities import moment_setting
 from .particles.settings import Motion
-from .particles.sphere import sphere_setting, sphere_velocity_setting
+from .particles.sphere import meridian_setting, sphere_setting, sphere_velocity_setting
+from .searched import Searched
 from .sphere import SPHERE
 
 
@@ -42,6 +43,8 @@ class DomainSolvers(NamedTuple):
         Motion of particles on it by a velocity that is a function of moments.
     labels
         Initial densities on it as functions of the label of a characteristic.
+    waves
+        Rotating waves on it, of laws with a phase lag; None where there are no such laws.
     """
 
     geometry: Geometry
@@ -51,6 +54,7 @@ class DomainSolvers(NamedTuple):
     velocities: Motion
     customs: Motion
     labels: LabelDensities
+    waves: Callable[[Equation], tuple[list[State], Searched]] | None
 
 
 SOLVERS = {
@@ -62,6 +66,7 @@ SOLVERS = {
         velocity_setting,
         moment_setting,
         ON_CIRCLE,
+        rotating_waves,
     ),
     Sphere.name: DomainSolvers(
         SPHERE,
@@ -69,8 +74,9 @@ SOLVERS = {
         EVOLUTION_ON_SPHERES,
         sphere_setting,
         sphere_velocity_setting,
-        refused_setting,
+        meridian_setting,
         ON_SPHERES,
+        None,
     ),
 }
 

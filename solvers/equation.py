@@ -111,12 +111,16 @@ class StationaryEquation:
         The degree up to which it has them in any case.
     symmetric : bool
         Whether J is symmetric, and the number of its negative eigenvalues that of unstable directions.
-    counted : bool
-        Whether the negative eigenvalues of J are counted where it is not symmetric.
+    parameter, words : str
+        The name of what q measures, and how it is called in sentences.
+    ends : (float, float) or None
+        The q between which the equation is known, and at which branches end; None where any q > 0 will do.
     """
 
     symmetric = True
-    counted = True
+    parameter = "coupling"
+    words = "the coupling"
+    ends: tuple[float, float] | None = None
 
     def __init__(
         self,
@@ -162,9 +166,55 @@ class StationaryEquation:
         """Return the coupling at the dimensionless coupling q."""
         return self.sign * q * self.unit
 
-    def q_at(self, coupling: Number) -> float:
-        """Return the dimensionless coupling q at a coupling."""
-        return float(coupling / (self.sign * self.unit))
+    def value(self, q: float) -> Number:
+        """Return the value of the parameter at q."""
+        return self.coupling(q)
+
+    def q_at(self, value: Number) -> float:
+        """Return q at a value of the parameter."""
+        return float(value / (self.sign * self.unit))
+
+    def change(self, values: Number) -> float:
+        """Return the change of q over a change of the parameter."""
+        return float(values / (self.sign * self.unit))
+
+    def apart(self, one: Number, other: Number) -> float:
+        """Return how far a value of the parameter is from another, relative to it."""
+        return abs(float(one / other) - 1.0)
+
+    def rounding(self, value: Number) -> Number:
+        """Return the rounding error of a value of the parameter."""
+        rounding: Number = 4 * EPS * np.abs(value)
+        return rounding
+
+    def threshold(self, place: int, near: float) -> tuple[Number, float]:
+        """Return the value of the parameter, and q, at which an unknown is critical at the uniform state.
+
+        Parameters
+        ----------
+        place
+            That of the unknown.
+        near
+            The q next to which it is, for parameters that may have several.
+        """
+        inverse = self.doubled * self.scales[place] ** 2 * self.basis.squares[place]
+        return self.sign * self.unit / inverse, float(1.0 / inverse)
+
+    def gap_slope(self, b: Floats, q: float, moments: Floats) -> float:
+        """Return the derivative of the free energy gap along stationary states with respect to q."""
+        return -self.gain * float(ddot(b, self.signs * b))
+
+    def force(self, residual: Floats, q: float) -> Floats:
+        """Return the gradient of the free energy in b, over :meth:`strength`, where there is a residual."""
+        return residual
+
+    def strength(self, q: float) -> float:
+        """Return the factor by which the residual is the gradient of the free energy in b."""
+        return self.doubled * q
+
+    def lifted(self, equation: "StationaryEquation | None") -> "StationaryEquation | None":
+        """Return the equation in another basis, that of an equation in the coupling, along the same parameter."""
+        return equation
 
     def field(self, b: Floats, q: float) -> Floats:
         """Return the coefficients of the field of (b, q) in the modes."""
@@ -192,6 +242,10 @@ class StationaryEquation:
         if generator is not None:
             jacobian = plus_projector(jacobian, (self.scales * generator.T).T)
         return jacobian, derivative
+
+    def negative(self, jacobian: Floats, q: float) -> int:
+        """Return the number of eigenvalues of a Jacobian that is not symmetric with negative real parts."""
+        return int(np.count_nonzero(np.linalg.eigvals(jacobian).real < 0.0))
 
     def field_slopes(self, solutions: "Sequence[Solution]") -> tuple[Integers, Floats]:
         """Return cells, and the derivatives of the fields of solutions along their tangents, one row a solution."""
@@ -320,7 +374,7 @@ class StationaryEquation:
         nodes = basis.nodes if self._nodes_suffice(b, q, moments) else 2 * basis.nodes
         cells, significant = basis.cells, SignificantDegrees(basis.degrees, self.complete, self.reach)
         if not self._unknowns_suffice(b):
-            significant = significant_among(self.problem, basis.admissible(2 * self.reach))
+            significant = self._significant(basis.admissible(2 * self.reach))
             if significant.reach > basis.symmetry * basis.most_cells:
                 return None
             cells = significant.degrees // basis.symmetry
@@ -334,7 +388,15 @@ class StationaryEquation:
             finer = self.on(resized)
             finer.complete, finer.reach = significant.complete, significant.reach
             return finer
-        return type(self)(self.problem, resized, self.sign, self.geometry, significant, self.truncation)
+        return self._resized(resized, significant)
+
+    def _significant(self, degrees: Integers) -> SignificantDegrees:
+        """Return which of some degrees are significant."""
+        return significant_among(self.problem, degrees)
+
+    def _resized(self, basis: Basis, significant: SignificantDegrees) -> "StationaryEquation":
+        """Return the same equation in a basis of other modes."""
+        return type(self)(self.problem, basis, self.sign, self.geometry, significant, self.truncation)
 
     def on(self, basis: Basis) -> "StationaryEquation":
         """Return the same equation in a basis of the same modes."""

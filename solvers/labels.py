@@ -18,6 +18,11 @@ def untaken(label: str, taken: Collection[str]) -> str:
     return next(candidate for candidate in candidates if candidate not in taken)
 
 
+def own_name(label: str) -> str:
+    """Return the name in a label, such as "1-cluster" of "1-cluster (2) from 2-cluster"."""
+    return unnumbered(re.split(r",| from ", label)[0])
+
+
 def unnumbered(label: str) -> str:
     """Return a label without the numbers that make it and its parents unique."""
     return NUMBER.sub("", label)

@@ -114,7 +114,8 @@ def correct(
             if equation.symmetric:
                 step = _solve(jacobian, derivative, border_b, border_q, evaluation.residual, negative == 0)
             else:
-                step = _solve_any(jacobian, derivative, border_b, border_q, evaluation.residual, equation.counted)
+                count = equation.negative(jacobian, q)
+                step = _solve_any(jacobian, derivative, border_b, border_q, evaluation.residual, count)
         negative = step.negative
         b = b - step.b
         q -= step.q
@@ -148,10 +149,9 @@ def _solve(
 
 
 def _solve_any(
-    jacobian: Floats, derivative: Floats, border_b: Floats, border_q: float, residual: Floats, counted: bool
+    jacobian: Floats, derivative: Floats, border_b: Floats, border_q: float, residual: Floats, negative: int
 ) -> _Step:
-    """Return the step by a matrix that is not symmetric; its eigenvalues, if counted, by their real parts."""
-    negative = int(np.count_nonzero(np.linalg.eigvals(jacobian).real < 0.0)) if counted else 0
+    """Return the step by a matrix that is not symmetric, whose negative eigenvalues have been counted."""
     *_, solved, failed = lapack.dgesv(jacobian, np.array((residual, derivative)).T)
     of_residual, of_derivative = solved.T
     step = None if failed else _eliminated(of_residual, of_derivative, border_b, border_q, negative)

@@ -97,9 +97,12 @@ def confining_symmetry(problem: Equation) -> int:
     """Return the greatest common divisor of the degrees of the confinement, 0 if there is none.
 
     On the circle the confinement is invariant under rotation by 2 pi over this, about a sphere's equator if it is
-    even; all of its multipliers are asked, since a weak one of high degree breaks the symmetry as well.
+    even; 1 on the ordinary sphere where it has no axis. All of its multipliers are asked, since a weak one of high
+    degree breaks the symmetry as well.
     """
     confinement: Any = problem.confinement
+    if not problem.zonal:
+        return 1
     return 0 if confinement is None else _common_divisor(confinement, problem.domain)
 
 
@@ -123,6 +126,11 @@ def amplitudes(confinement: Any, domain: Domain) -> Strengths:
 @functools.lru_cache(maxsize=64)
 def _amplitudes(confinement: Any, domain: Domain, degree: int) -> Strengths:
     """Return the moduli of the multipliers of a confinement, with its sines, over the largest."""
+    if domain.has_azimuth and not confinement.zonal:
+        scale = confinement.scale(domain)
+        relative = np.asarray(confinement.amplitudes(domain, degree) / scale, dtype=float)
+        relative[0] = 0.0
+        return Strengths(relative, confinement.relative_tail_bound(domain, degree), scale)
     relative, beyond, scale = _strengths(confinement, domain, degree)
     relative = np.abs(relative)
     if not confinement.even:
@@ -140,7 +148,9 @@ def confining_error(problem: Equation, degree: int) -> float:
     domain = problem.domain
     if problem.confinement is None or confining_degree(problem) is not None:
         return 0.0
-    cut = np.abs(Interaction(problem).phased_forces(4 * degree)[degree + 1 :])
+    interaction = Interaction(problem)
+    forces = interaction.phased_forces(4 * degree) if problem.zonal else interaction.force_lengths(4 * degree)
+    cut = np.abs(forces[degree + 1 :])
     numbers = np.array([float(domain.multiplicity(k)) for k in range(degree + 1, 4 * degree + 1)])
     return DENSE * float((cut**2 / numbers).sum())
 

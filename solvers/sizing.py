@@ -103,7 +103,7 @@ def equation_among(
         Factor of the number of moments to resolve.
     """
     basis = equation.basis
-    return stationary_equation(
+    found = stationary_equation(
         equation.geometry,
         equation.problem,
         symmetry,
@@ -112,7 +112,9 @@ def equation_among(
         axis=basis.axis if axis is None else axis,
         modes=finer * basis.symmetry * basis.nodes // 2,
         unknowns=int(basis.degrees.max()) // symmetry,
+        negligible=equation.ends is not None,
     )
+    return equation.lifted(found)
 
 
 def equation_in(

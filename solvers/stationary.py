@@ -27,22 +27,20 @@ from meanfield import (
 from meanfield.arguments import checked
 from meanfield.equations import Capability, has_free_energy, require
 from meanfield.records import FREE_ENERGY_GAP, StationaryStates
-from meanfield.theory import transition_coupling
 
 from .arguments import require_depth, require_on_failure
 from .bases import EPS
 from .bounds import bounded_below
-from .branches.arclength import Arclength
-from .branches.continuation import End, Point, state_at
-from .branches.detection import interval_end
+from .branches.continuation import Point
 from .branches.following import UNFINISHED, Followed
 from .branches.junctions import from_no_interaction
+from .branches.newton_search import search_states
 from .branches.orbits import same_orbit, symmetry_of
+from .branches.passing import BEYOND, FAMILY, passing_branches, register_about
 from .branches.recording import Register, state_of
 from .branches.uniform import uniform_state
-from .branches.walk import walk
 from .domains import solvers_of
-from .labels import told_apart, unnumbered
+from .labels import told_apart
 from .provenance import provenance
 from .searched import Searched
 from .spectra import spectral_gap
@@ -51,14 +49,9 @@ from .watching import Watch, unwatched
 
 logger = logging.getLogger(__name__)
 
-# Branches are followed to this multiple of the coupling: those that pass it may be born above it.
-BEYOND = 2.0
-# Relative distance within which a coupling is that of a vertical branch.
-VERTICAL = 1e-12
 # Nearer to a threshold, relative to it, a search may take a state born there for the uniform one: of transcritical
 # branches the moments are of the order of this distance, and states of a search are the same within 1e-6.
 AT_THRESHOLD = 1e-4
-FAMILY = ", one of a family"
 # Numbers of modes from here on are given by their order of magnitude.
 SPELLED_OUT = 1e9
 # The error of a state moves no rate by more than so many roots of its residual, in units of D.
@@ -102,7 +95,8 @@ def stationary_states(
     -------
     StationaryStates
         A tuple of states, each once up to rotation and reflection; without a free energy the most stable is first.
-        A density without a moment above 1e-8 counts as the uniform one.
+        A density without a moment above 1e-8 counts as the uniform one. Under a phase lag on the circle the states
+        are rotating waves, at rest in a frame with the observable ``angular_velocity``.
         Its ``searched`` says what was searched, and how often each state was met; ``complete`` is True where a
         theorem says that there are no others, False where some are known to be missing, else None. The first state
         has ``minimiser`` True where that has a reason, ``minimiser_reason``: a theorem, or relaxations from random
@@ -127,6 +121,9 @@ def stationary_states(
     started = time.process_time()
     watch = watch or unwatched
     require_depth(depth)
+    waves = solvers_of(problem).waves
+    if waves is not None and _rotates_freely(problem):
+        return _rotating(*waves(problem), rates, time.process_time() - started)
     require(problem, Capability.STATIONARY_MAP, "stationary states")
     coupling = problem.fixed_coupling
     if not np.isfinite(BEYOND * coupling):
@@ -134,7 +131,7 @@ def stationary_states(
             f"coupling {coupling:g} is too large to look for branches around it; measure in other units"
         )
     require_on_failure(on_failure)
-    register = Register((min(BEYOND * coupling, 0.0), max(BEYOND * coupling, 0.0)), transition_coupling(problem))
+    register = register_about(problem)
     alone = _alone(problem, watch)
     enough = alone is not None and (alone.settled or alone.by_symmetry)
     states = _sorted(problem, _named(alone.points)) if alone is not None and enough else []
@@ -158,6 +155,27 @@ def stationary_states(
         for index, state in enumerate(states)
     )
     return StationaryStates(known, searched.words, complete, warnings)
+
+
+def _rotates_freely(problem: Equation) -> bool:
+    """Return whether clusters of an equation turn by a lag alone, so that they rest in a frame that rotates."""
+    law = problem.velocity
+    bound = problem.confinement is not None or bool(problem.lacks(Capability.AUTONOMOUS))
+    return bool(law.lag) and not law.frequency and not bound and bool(problem.positive_noise)
+
+
+def _rotating(found: list[State], searched: Searched, rates: bool, seconds: float) -> StationaryStates:
+    """Return the uniform state and rotating waves, the most stable first."""
+    problem = found[0].problem
+    _, reason = _minimiser(found[0], searched, True)
+    source = provenance(problem, {}, seconds) | dict(
+        zip(SEARCH, (searched.words, False if searched.doubt else None, reason, []), strict=True)
+    )
+    states = (
+        state.replace(minimiser_reason=reason, provenance=source, slowest_rate=_rate(state) if rates else None)
+        for state in told_apart(sorted(found, key=_energy_and_stability))
+    )
+    return StationaryStates(states, searched.words, False if searched.doubt else None)
 
 
 def _alone(problem: Equation, watch: Watch) -> Searched | None:
@@ -329,21 +347,13 @@ def _on_branches(
     complete = True
     if problem.confinement is not None and on_failure == "raise":
         _gibbs_state(free, 1 if coupling > 0 else -1)
-    for task, followed, _ in walk(free, solvers_of(free).geometry, register, depth, Arclength()):
+    for task, followed, label, points in passing_branches(problem, solvers_of(free).geometry, register, depth):
         equation = task.departure.equation
         logger.info("%s: %s", task.label, followed.outcome)
         watch(len(found), None, task.label)
-        if (equation.sign > 0) != (coupling > 0):
+        if not label:
             continue
-        # Which of several states of a name is meant depends on how far the branches were followed.
-        label = unnumbered(task.label) + (FAMILY if followed.vertical else "")
-        points, lost = _passing(followed, coupling)
         found += [(label, point) for point in points]
-        if lost:
-            register.warnings.append(
-                f"the {task.label} passes coupling {float(coupling):.12g} at a state that the modes allowed do not "
-                "resolve, and which is left out"
-            )
         below = followed.knots[-1].point.q < float(abs(coupling) / equation.unit)
         if followed.outcome is Outcome.NOT_RESOLVED and below:
             complete = False
@@ -370,35 +380,15 @@ def _lost(label: str, followed: Followed, coupling: Number) -> str:
     )
 
 
-def _passing(followed: Followed, coupling: Number) -> tuple[list[Point], bool]:
-    """Return the points at which a branch passes a coupling, solved there, and whether one was not resolved.
-
-    Of a vertical branch the first is one member.
-    """
-    if followed.vertical:
-        members = [knot.point for knot in followed.knots[1:]]
-        there = abs(float(members[0].coupling / coupling) - 1.0) <= VERTICAL
-        return [min(members, key=lambda point: abs(np.abs(point.moments[1:]).max() - 0.5))] if there else [], False
-    points, lost = [], False
-    for one, other in zip(followed.knots[:-1], followed.knots[1:], strict=True):
-        equation = other.point.equation
-        q = equation.q_at(coupling)
-        crossing = interval_end(one.point, other.point, q)
-        point = None if crossing is None else state_at(crossing.point.equation, crossing.point.b, q)
-        if isinstance(point, Point):
-            points.append(point)
-        lost |= isinstance(point, End)
-    return points, lost
-
-
 def _searched(problem: Equation, found: list[tuple[str, Point]]) -> Searched:
     if not problem.fixed_coupling:
         return Searched([], "", theorem=ALONE)
-    if not has_free_energy(problem):
-        return Searched([], "", omitted=BRANCHES_ONLY)
     sign = 1 if problem.fixed_coupling > 0 else -1
     known = [point for _, point in found]
-    return solvers_of(problem).geometry.search_all(problem.at(coupling=None), sign, problem.fixed_coupling, known)
+    if problem.confinement is None and not has_free_energy(problem):
+        return Searched([], "", omitted=BRANCHES_ONLY)
+    geometry = solvers_of(problem).geometry
+    return search_states(geometry, problem.at(coupling=None), sign, problem.fixed_coupling, known)
 
 
 def _add(found: list[tuple[str, Point]], label: str, point: Point) -> None:

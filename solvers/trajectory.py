@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from meanfield import ComputationFailed, Equation, NotResolved, Outcome, Trajectory
 from meanfield.arguments import checked
-from meanfield.equations import Capability, has_free_energy
+from meanfield.equations import Capability, has_free_energy, in_rotating_frame
 
 from .arguments import require_on_failure
 from .bases import Floats
@@ -23,6 +23,7 @@ from .evolution.initial import Initial
 from .evolution.integrators import Integrator
 from .evolution.plan import TOLERANCES, Plan, plan
 from .evolution.rest import Rest
+from .evolution.rotating_frame import turned
 from .evolution.running import Evolution, Progress, padded
 from .observables import along_path
 from .provenance import provenance
@@ -112,10 +113,31 @@ def evolve(
     """
     require_on_failure(on_failure)
     started = clock.process_time()
-    spaces, stop = solvers_of(problem).evolution, stop_at_stationarity
+    frame = in_rotating_frame(problem)
+    spaces, stop = solvers_of(frame).evolution, stop_at_stationarity
     direct = method if isinstance(method, DirectMethod) else None
     marched = None if isinstance(method, DirectMethod) else method
-    request = plan(problem, spaces, initial, until, times, marched, tolerance, stop, checkpoint, modes, full)
+    request = plan(frame, spaces, initial, until, times, marched, tolerance, stop, checkpoint, modes, full)
+    if frame is problem:
+        return _followed(request, direct, on_failure, progress, started)
+    try:
+        return turned(_followed(request, direct, on_failure, progress, started), problem)
+    except ComputationFailed as error:
+        if isinstance(error.partial, Trajectory):
+            error.partial = turned(error.partial, problem)
+        raise
+
+
+def _followed(
+    request: Plan, direct: DirectMethod | None, on_failure: str, progress: Progress | None, started: float
+) -> Trajectory:
+    """Return the trajectory of a plan, by a direct method or by steps.
+
+    Raises
+    ------
+    ComputationFailed
+        If it fails, with the trajectory up to there in the attribute ``partial``.
+    """
     if direct is not None:
         path = direct.follow(request, progress)
         if path.outcome is Outcome.INTERRUPTED and on_failure == "raise":

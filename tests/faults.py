@@ -22,6 +22,7 @@ import contextlib
 import os
 import resource
 import shlex
+import shutil
 import signal
 import subprocess
 import sys
@@ -59,6 +60,8 @@ WRITING = {
         ".json",
     ),
     "compare kuramoto --coupling 1 --until 0.2 --particles 50 100 --replicas 4 --workers 2 --to NAME": (".nc", ".csv"),
+    "sweep kuramoto --over noise 0.5 2 9 --no-rates --store runs --workers 2 --to NAME": (".nc", ".json", ".csv"),
+    "sweep kuramoto --over noise 0.5 2 9 --compute states --relative 2 --store runs --to NAME": (".json",),
     "theory kuramoto": ("",),
 }  # fmt: skip
 PICTURED = {"evolve kuramoto --coupling 3 --until 1 --plot NAME": (".png", ".pdf", ".svg")}
@@ -218,6 +221,7 @@ def sound_run(arguments: Sequence[str], place: Path, name: str) -> str:
     """Run a command to its end and return what is wrong with that."""
     for path in place.glob("run*.[ab]"):
         path.unlink()
+    shutil.rmtree(place / "runs", ignore_errors=True)
     code, said = ended(started(arguments, place))
     if code != 0:
         return f"undisturbed it ended with {code}: {said}"
@@ -252,6 +256,7 @@ def killed(
 def abandoned(place: Path) -> str:
     """Return the names of files that nobody asked for."""
     names = sorted(path.name for path in place.iterdir() if not path.name.startswith("run"))
+    names += sorted(str(path.relative_to(place)) for path in place.glob("runs/**/*.part"))
     return f"left behind: {', '.join(names)}" if names else ""
 
 

@@ -28,7 +28,8 @@ import meanfield
 import solvers
 import verification
 from meanfield import MeanfieldError, plotting, transport
-from tests.meanfield.sample import line_of_transitions
+from meanfield.theory import tricritical_points
+from tests.meanfield.sample import line_of_transitions, made_up_phase_diagram
 
 # Seconds of processor time that a single call may take; the admissible calls take a fraction of one.
 LIMIT = 10.0
@@ -162,6 +163,7 @@ def materials() -> dict[str, Any]:
     """Return one small object of every kind that calls take."""
 
     circle, sphere = meanfield.Circle(), meanfield.Sphere(3)
+    two_modes = meanfield.McKeanVlasov(circle, meanfield.CosineSeries((-1.0, -1.01)))
     problem = meanfield.McKeanVlasov(circle, meanfield.Kuramoto(), coupling=3.0)
     on_sphere = meanfield.McKeanVlasov(sphere, meanfield.Kuramoto(), coupling=5.0)
     states = solvers.stationary_states(problem, rates=False)
@@ -198,12 +200,15 @@ def materials() -> dict[str, Any]:
         "curve": curve,
         "curve_point": curve.point(0),
         "organising_point": curve.special_points[0],
+        "phase_diagram": made_up_phase_diagram(),
+        "region": made_up_phase_diagram().regions[0],
         "trajectory": trajectory,
         "sphere_trajectory": sphere_trajectory,
         "ensemble": ensemble,
         "comparison": comparison,
         "relaxation": solvers.contraction_rate(problem),
         "contraction": solvers.contraction_rate(noiseless),
+        "sweep": solvers.sweep(problem, {"noise": [0.5, 1.0]}, "states", {"rates": False}, store=folder / "runs"),
         "folder": folder,
         "circle": circle,
         "sphere": sphere,
@@ -213,9 +218,10 @@ def materials() -> dict[str, Any]:
         "claim": verification.matching("circle.T8")[0],
         "shown": plotting.states_shown([sphere_state]),
         "logarithmic": meanfield.McKeanVlasov(circle, meanfield.Logarithmic()),
-        "two_modes": meanfield.McKeanVlasov(circle, meanfield.CosineSeries((-1.0, -1.01))),
+        "two_modes": two_modes,
         "shape": meanfield.branch_shape(problem, 1),
         "critical_point": meanfield.critical_modes(problem, 1.0, 3.0)[0],
+        "uniform_point": tricritical_points(two_modes, "w2", (-0.9, -0.1), (1,))[0],
         "criterion": meanfield.global_criterion(problem),
         "estimate": ensemble.order_parameter(),
         "free_energy": meanfield.free_energy_parts(problem, states[0].cosine),
@@ -228,7 +234,16 @@ def materials() -> dict[str, Any]:
         "evidence": made["result"].evidence,
         "one_shown": made["shown"][0],
     }
-    for name in ("diagram", "trajectory", "ensemble", "comparison", "contraction"):
+    for name in (
+        "diagram",
+        "trajectory",
+        "ensemble",
+        "comparison",
+        "contraction",
+        "sweep",
+        "curve",
+        "phase_diagram",
+    ):
         made[name].save(folder / f"{name}.json")
     return made
 
@@ -252,6 +267,8 @@ def argument_for(name: str) -> Any:
         "comparison": have["comparison"],
         "relaxation": have["relaxation"],
         "contraction": have["contraction"],
+        "sweep": have["sweep"],
+        "curve": have["curve"],
         "potential": meanfield.Kuramoto(),
         "velocity": meanfield.SoftmaxAttention(2.0),
         "initial": solvers.VonMises(0.0, 1.0),
@@ -261,12 +278,14 @@ def argument_for(name: str) -> Any:
         "degree": 2,
         "angle": [0.0, 1.0],
         "uniforms": np.array([0.1]),
+        "points": np.eye(3),
         "probability": [0.5],
         "name": "kuramoto",
         "parameters": {},
         "label": 0,
         "branch": 0,
         "point": 0,
+        "index": 0,
         "amplitude": 0.1,
         "concentration": 1.0,
         "count": 2,
@@ -333,10 +352,12 @@ def own_arguments() -> dict[str, dict[str, Any]]:
         "meanfield.Custom": {"expression": "-cos(t)"},
         "meanfield.External": {"expression": "sin(t)"},
         "meanfield.Perceptron": {"weights": (1.0,), "angles": (0.5,)},
+        "meanfield.HarmonicSeries": {"cosine": (0.0, 1.0)},
         "meanfield.two_layer": {"inputs": (0.0, 2.0), "outputs": (1.0, 0.5), "noise": 0.1},
         "meanfield.vertical_branches": {"problem": have["logarithmic"], "low": 1.0, "high": 3.0},
         "meanfield.critical_modes": {"low": 1.0, "high": 3.0},
         "meanfield.PhaseLag": {"law": meanfield.SoftmaxAttention(2.0), "lag": 0.5},
+        "meanfield.CommonFrequency": {"law": meanfield.SoftmaxAttention(2.0), "frequency": 0.5},
         "meanfield.ott_antonsen": {"order_parameter": 0.5, "time": [1.0]},
         "meanfield.resonance": {"problem": have["two_modes"], "n": 1, "m": 2},
         "meanfield.second_variation": {"direction_cosine": np.array([0.0, 1.0])},
@@ -345,6 +366,21 @@ def own_arguments() -> dict[str, dict[str, Any]]:
         "meanfield.open_ensemble": {"path": have["folder"] / "ensemble.json"},
         "meanfield.open_comparison": {"path": have["folder"] / "comparison.json"},
         "meanfield.open_contraction": {"path": have["folder"] / "contraction.json"},
+        "meanfield.open_sweep": {"path": have["folder"] / "sweep.json"},
+        "solvers.sweep": {
+            "family": have["problem"],
+            "values": {"noise": [0.5]},
+            "compute": "states",
+            "options": {"rates": False},
+        },
+        "sweep.table_rows": {"table": "state"},
+        "sweep.quantity": {"name": "state_m1"},
+        "meanfield.open_curve": {"path": have["folder"] / "curve.json"},
+        "meanfield.open_phase_diagram": {"path": have["folder"] / "phase_diagram.json"},
+        "meanfield.plotting.plot_phase_diagram": {"diagram": have["phase_diagram"]},
+        "phase_diagram.height": {"point": have["organising_point"]},
+        "phase_diagram.region_at": {"first": 3.0, "height": 0.7},
+        "region.contains": {"first": 3.0, "height": 0.7},
         "solvers.contraction_rate": {"subject": have["state"]},
         "solvers.Checkpoint": {"path": have["folder"] / "checkpoint.npz", "every": 1.0},
         "solvers.bifurcation_diagram": {"interval": (2.5, 2.6), "rates": False, "depth": 0},
@@ -419,6 +455,7 @@ def instances() -> dict[str, Any]:
         "combination": meanfield.Kuramoto() + 2.0 * meanfield.MaierSaupe(),
         "external": meanfield.External.from_coefficients(sine=(1.0,)),
         "perceptron": meanfield.Perceptron((1.0,), (0.5,)),
+        "harmonic_series": meanfield.HarmonicSeries((0.0, 0.0, 1.0)),
         "von_mises": solvers.VonMises(),
         "watson": solvers.Watson(1.0),
         "bumps": solvers.Bumps(2),
@@ -427,7 +464,7 @@ def instances() -> dict[str, Any]:
         "random": solvers.RandomPerturbation(0.1, 1),
         "samples": solvers.Samples([0.1, 0.2, 0.4]),
     }
-    records = ["problem", "equation", "state", "sphere_state", "spectrum", "diagram", "branch", "special_point", "curve", "curve_point", "organising_point", "trajectory", "sphere_trajectory", "flow_map", "ensemble", "comparison", "relaxation", "contraction", "circle", "sphere", "density", "sample", "law"]  # fmt: skip
+    records = ["problem", "equation", "state", "sphere_state", "spectrum", "diagram", "branch", "special_point", "curve", "curve_point", "organising_point", "phase_diagram", "region", "trajectory", "sphere_trajectory", "flow_map", "ensemble", "comparison", "relaxation", "contraction", "sweep", "circle", "sphere", "density", "sample", "law"]  # fmt: skip
     moments = {f"moments of {name}": materials()[name].moments for name in ("state", "sphere_state", "trajectory")}
     return {name: materials()[name] for name in records} | named | moments
 

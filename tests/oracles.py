@@ -6,6 +6,7 @@ from typing import Any
 
 import mpmath as mp
 import numpy as np
+from scipy import optimize
 
 
 def exact(number: Any) -> Any:
@@ -685,6 +686,48 @@ def extrapolated_slope(function: Callable[[Any], Any], place: Any, step: Any, le
                 best, least = row[-1], error
         column, step = row, step / 2
     return best, least
+
+
+def attention_states(
+    normalisation: str, beta: float, coupling: float, noise: float, values: Any, tries: int, seed: int, even: bool
+) -> list[Any]:
+    """Return densities on a grid, of mean one, that are fixed points of the stationary map of attention with noise.
+
+    ``values`` are those of V on the grid. By a root finder with differences from random starts, of all densities or of
+    even ones: softmax by (K*rho)^p e^(-V/D), others by the integral of the velocity, which needs even densities.
+    """
+    points = values.size
+    angles = 2.0 * np.pi * np.arange(points) / points
+    kernel = np.exp(beta * (np.cos(angles[:, None] - angles) - 1.0)) / points
+    waves = np.fft.rfftfreq(points, 1.0 / points)
+
+    def mapped(density: Any) -> Any:
+        if normalisation == "softmax":
+            field = coupling / beta * np.log(np.maximum(kernel @ density, 1e-300))
+        else:
+            velocity = coupling * attention_velocity(normalisation, beta, angles, density / points)
+            series = np.fft.rfft(velocity)
+            series[1:] /= 1j * waves[1:]
+            series[0] = series[-1] = 0.0
+            field = np.fft.irfft(series, points)
+        weights = np.exp((field - values - (field - values).max()) / noise)
+        return weights / weights.mean()
+
+    random, found = np.random.default_rng(seed), []
+    for _ in range(tries):
+        places, width = random.uniform(0.0, 2.0 * np.pi, 3), 10.0 ** random.uniform(-0.5, 1.2)
+        start = sum(
+            share * np.exp(width * (np.cos(angles - place) - 1.0))
+            for share, place in zip(random.exponential(size=3), places, strict=True)
+        )
+        start = start + 1e-3 * start.max()
+        start = 0.5 * (start + np.roll(start[::-1], 1)) if even else start
+        ended = optimize.root(lambda density: density - mapped(density), start / start.mean(), tol=1e-13)
+        if np.abs(ended.fun).max() > 1e-9 or ended.x.min() < -1e-9:
+            continue
+        if not any(np.abs(ended.x - other).max() < 1e-5 * other.max() for other in found):
+            found.append(ended.x)
+    return found
 
 
 def fold_equations(

@@ -266,6 +266,7 @@ EVERY_COMMAND = [
     "evolve kuramoto --coupling 3 --until 1 --to b.json",
     "particles kuramoto --coupling 3 --until 0.1 --particles 10",
     "compare kuramoto --coupling 1 --until 0.1 --particles 10 20 --replicas 2",
+    "sweep kuramoto --over noise 1 2 2 --no-rates --store runs",
     "verify circle.T1",
     "show a.nc",
     "plot a.nc --to a.png",

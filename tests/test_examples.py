@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from meanfield import tricritical_beta
 from tests import problems
 
 EXAMPLES = Path(__file__).parent.parent / "examples"
@@ -317,3 +318,17 @@ def test_spheres_page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, pyplot: A
     assert space["found"].multiplicities[:3] == (1, 2, 2)
     assert space["trajectory"].outcome.name == "STATIONARY"
     assert abs(space["trajectory"].order_parameter()[-1] - space["state"].order_parameter()) < 1e-8
+
+
+def test_sweeps_page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, pyplot: Any) -> None:
+    text = (EXAMPLES.parent / "docs/sweeps.md").read_text(encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    space: dict[str, Any] = {}
+    for block in re.findall(r"^```python\n(.*?)^```$", text, re.MULTILINE | re.DOTALL):
+        exec(compile(block, "docs/sweeps.md", "exec"), space)
+    found = space["found"]
+    assert space["diagram"].problem.law.beta == 4.0
+    # Above the tricritical beta the transition is of first order and has a fold.
+    without = [beta < tricritical_beta() for beta in space["betas"]]
+    assert np.isnan(space["folds"].min("special_point")).values.tolist() == without
+    np.testing.assert_equal(space["folds"].min("special_point").values, found.numbers["lowest_fold"])

@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from meanfield import ComputationFailed, Contraction, Equation, InvalidInput, NotResolved, Trajectory
+from meanfield.equations import in_rotating_frame
 from solvers import Characteristics, WatanabeStrogatz, contraction_rate, evolve
 
 # Of the moments, far below the fluctuations of any number of particles.
@@ -52,7 +53,7 @@ def beyond(trajectory: Trajectory, initial: Any, sizes: Sequence[int]) -> Iterat
     if problem.noise > 0.0:
         return
     try:
-        rate = contraction_rate(problem, initial=initial)
+        rate = contraction_rate(in_rotating_frame(problem), initial=initial)
     except (InvalidInput, NotResolved) as error:
         yield f"without noise particles leave their limit in the end, and from what time on is not known: {error}"
         return

@@ -1,43 +1,56 @@
 """The parts that the commands of all packages share: options, potentials as options, and printing."""
 
-from .drawing import TRAJECTORY_QUANTITIES, draw, draw_ensemble, draw_record, draw_states, draw_trajectory
+from ..workers import worker_processes
+from .drawing import (
+    TRAJECTORY_QUANTITIES,
+    draw,
+    draw_ensemble,
+    draw_record,
+    draw_states,
+    draw_sweep,
+    draw_trajectory,
+)
 from .options import (
     Parser,
     add_common,
     add_coupling,
-    add_coupling_range,
     add_figure,
     add_files,
     add_force,
     check_targets,
     resolved_configuration,
 )
-from .potential_options import add_problem, at_coupling, problem_from, require_coupling
+from .potential_options import add_problem, at_coupling, problem_from, require_coupling, varied
 from .progress import progress_bar
+from .ranges import Range, add_range, at_fixed_coupling, entry, range_from, relative_range
 from .readers import number, whole, word
 from .terminal import UNKNOWN, formatted, note, say, say_json, set_verbosity, table
-from .workers import add_workers, require_workers, worker_processes
+from .workers import add_workers, require_workers
 from .writing import exit_code, origin, publish, write_all
 
 __all__ = [
     "TRAJECTORY_QUANTITIES",
     "UNKNOWN",
     "Parser",
+    "Range",
     "add_common",
     "add_coupling",
-    "add_coupling_range",
     "add_figure",
     "add_files",
     "add_force",
     "add_problem",
+    "add_range",
     "add_workers",
     "at_coupling",
+    "at_fixed_coupling",
     "check_targets",
     "draw",
     "draw_ensemble",
     "draw_record",
     "draw_states",
+    "draw_sweep",
     "draw_trajectory",
+    "entry",
     "exit_code",
     "formatted",
     "note",
@@ -46,6 +59,8 @@ __all__ = [
     "problem_from",
     "progress_bar",
     "publish",
+    "range_from",
+    "relative_range",
     "require_coupling",
     "require_workers",
     "resolved_configuration",
@@ -53,6 +68,7 @@ __all__ = [
     "say_json",
     "set_verbosity",
     "table",
+    "varied",
     "whole",
     "word",
     "worker_processes",

@@ -8,9 +8,12 @@ from ..equations import Equation
 from ..errors import InvalidInput
 from ..records.comparison import Comparison
 from ..records.contraction import Contraction
+from ..records.curves import Curve
 from ..records.diagram import Diagram
 from ..records.ensemble import Ensemble
+from ..records.phase_diagram import PhaseDiagram
 from ..records.state import State
+from ..records.sweep import Sweep
 from ..records.trajectory import Trajectory
 
 if TYPE_CHECKING:
@@ -19,7 +22,7 @@ if TYPE_CHECKING:
     from ..plotting import Picture
 
 TRAJECTORY_QUANTITIES = ("density", "energy", "moments", "characteristics", "tail")
-WIDE, SQUARE = (9.6, 3.8), (6.0, 4.0)
+WIDE, SQUARE, PLANE = (9.6, 3.8), (6.0, 4.0), (6.4, 4.6)
 
 
 def draw(diagram: Diagram, target: str, y: str | None = None, panels: bool = False, force: bool = False) -> Path:
@@ -106,8 +109,25 @@ def draw_ensemble(ensemble: Ensemble, target: str, force: bool = False) -> Path:
     return _saved(figure, target, force, ensemble.provenance)
 
 
+def draw_plane(record: PhaseDiagram | Curve, target: str, force: bool = False) -> Path:
+    """Draw a phase diagram or a curve of special points into a file."""
+    figure = _new(PLANE)
+    record.plot(figure.subplots())
+    return _saved(figure, target, force, record.provenance)
+
+
+def draw_sweep(sweep: Sweep, target: str, y: str | None = None, force: bool = False) -> Path:
+    """Draw a sweep into a file, what is critical or the quantity of a name."""
+    from ..plotting import entitle_figure
+
+    figure = _new(SQUARE)
+    entitle_figure(figure, sweep.title)
+    sweep.plot(y, figure.subplots())
+    return _saved(figure, target, force, sweep.provenance)
+
+
 def draw_record(record: Any, target: str, y: str | None = None, panels: bool = False, force: bool = False) -> Path:
-    """Draw a diagram, trajectory, ensemble, comparison or contraction into a file.
+    """Draw a diagram, trajectory, ensemble, comparison, contraction, sweep, phase diagram or curve into a file.
 
     Raises
     ------
@@ -120,10 +140,14 @@ def draw_record(record: Any, target: str, y: str | None = None, panels: bool = F
         raise InvalidInput("--panels belongs to diagrams; leave it out for this file")
     if isinstance(record, Trajectory):
         return draw_trajectory(record, target, y or "density", force)
+    if isinstance(record, Sweep):
+        return draw_sweep(record, target, y, force)
     if y is not None:
-        raise InvalidInput("--y belongs to diagrams and trajectories; leave it out for this file")
+        raise InvalidInput("--y belongs to diagrams, trajectories and sweeps; leave it out for this file")
     if isinstance(record, Ensemble):
         return draw_ensemble(record, target, force)
+    if isinstance(record, PhaseDiagram | Curve):
+        return draw_plane(record, target, force)
     if isinstance(record, Contraction):
         figure = _new(SQUARE, record.problem)
         record.plot(figure.subplots())

@@ -145,19 +145,6 @@ def add_figure(parser: Parser, option: str, what: str) -> None:
     parser.add_argument(option, type=word, metavar="FIGURE", help=f"draw {what}: .png, .pdf or .svg")
 
 
-def add_coupling_range(parser: Parser) -> None:
-    """Add ``--coupling LOW HIGH`` and ``--relative LOW HIGH``."""
-    group = parser.add_mutually_exclusive_group()
-    group.add_argument("--coupling", nargs=2, type=number, metavar=("LOW", "HIGH"), help="range of couplings kappa")
-    group.add_argument(
-        "--relative",
-        nargs=2,
-        type=number,
-        metavar=("LOW", "HIGH"),
-        help="the same in units of the smallest positive critical coupling (default: 0.5 3)",
-    )
-
-
 def add_coupling(parser: Parser) -> None:
     """Add ``--coupling K`` and ``--relative K``."""
     group = parser.add_mutually_exclusive_group()

@@ -7,7 +7,15 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from ..domains import Circle, Domain, Sphere, domain_named
-from ..equations import DepthScaled, Equation, NormalisedAttention, PhaseLag, SoftmaxAttention, equation_of
+from ..equations import (
+    CommonFrequency,
+    DepthScaled,
+    Equation,
+    NormalisedAttention,
+    PhaseLag,
+    SoftmaxAttention,
+    equation_of,
+)
 from ..errors import InvalidInput, did_you_mean
 from ..potentials import (
     ACTIVATIONS,
@@ -109,6 +117,9 @@ def add_problem(parser: Parser) -> None:
     )
     parser.add_argument("--lag", type=number, metavar="A", help="phase lag of the velocity, radians (circle)")
     parser.add_argument(
+        "--frequency", type=number, metavar="W", help="common frequency of all particles, radians per time (circle)"
+    )
+    parser.add_argument(
         "--depth-scaling", type=number, metavar="P", help="divide the velocity by (1 + t)^P; 0.5 for scaled layers"
     )
     parser.add_argument("--noise", type=number, default=1.0, metavar="D", help="noise D, 0 or more (default: 1)")
@@ -147,6 +158,8 @@ def problem_from(parser: Parser, settings: argparse.Namespace) -> Equation:
         law = PhaseLag(law, settings.lag)
     if settings.depth_scaling is not None:
         law = DepthScaled(law, settings.depth_scaling)
+    if settings.frequency is not None:
+        law = CommonFrequency(law, settings.frequency)
     return equation_of(domain, law, noise=settings.noise, confinement=_confinement(settings))
 
 
@@ -269,6 +282,11 @@ def _destination(parameter: Parameter) -> str:
     return f"potential {parameter.option}"
 
 
+def varied(option: str) -> str:
+    """Return where settings have a value of a parameter of potentials that has a range."""
+    return f"varied {option}"
+
+
 def _law(parser: Parser, settings: argparse.Namespace, domain: Domain) -> Any:
     """Return the potential, or the velocity law, that the settings describe."""
     name = settings.potential
@@ -284,6 +302,12 @@ def _law(parser: Parser, settings: argparse.Namespace, domain: Domain) -> Any:
         parameter.field: _value(parameter, settings)
         for parameter in parameters
         if hasattr(settings, _destination(parameter))
+    }
+    # What has a range of its own may be left out.
+    given |= {
+        parameter.field: getattr(settings, varied(parameter.option))
+        for parameter in parameters
+        if parameter.required and parameter.field not in given and hasattr(settings, varied(parameter.option))
     }
     _require_complete(parser, kind, parameters, given)
     if kind is GegenbauerSeries:

@@ -10,6 +10,7 @@ from .capabilities import Capability as Capability
 from .capabilities import has_free_energy as has_free_energy
 from .capabilities import require as require
 from .continuity import ContinuityEquation as ContinuityEquation
+from .continuity import in_rotating_frame as in_rotating_frame
 from .continuity import without_lag as without_lag
 from .custom import CustomVelocity as CustomVelocity
 from .equation import Equation as Equation
@@ -19,6 +20,7 @@ from .lagged import PhaseLag as PhaseLag
 from .mckean_vlasov import McKeanVlasov as McKeanVlasov
 from .mckean_vlasov import gradient_at_uniform as gradient_at_uniform
 from .scaled import DepthScaled as DepthScaled
+from .turning import CommonFrequency as CommonFrequency
 from .two_layer import two_layer as two_layer
 from .velocity import Gradient as Gradient
 from .velocity import VelocityLaw as VelocityLaw

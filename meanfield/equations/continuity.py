@@ -12,9 +12,10 @@ from .equation import Equation, described_fields, potential_of
 from .lagged import PhaseLag
 from .mckean_vlasov import McKeanVlasov
 from .scaled import DepthScaled
+from .turning import CommonFrequency
 from .velocity import Gradient, VelocityLaw, require_velocity
 
-_KINDS = (SoftmaxAttention, NormalisedAttention, PhaseLag, DepthScaled, CustomVelocity, Gradient)
+_KINDS = (SoftmaxAttention, NormalisedAttention, PhaseLag, DepthScaled, CommonFrequency, CustomVelocity, Gradient)
 VELOCITIES: dict[str, type[Any]] = {kind.name: kind for kind in _KINDS}
 
 
@@ -108,9 +109,18 @@ def _rebuilt(key: str, value: Any) -> Any:
 
 def without_lag(problem: Equation) -> Equation:
     """Return the equation whose velocity law has no phase lag; the equation itself if it has none."""
-    if not problem.velocity.lag:
-        return problem
-    law, fields = problem.velocity.unlagged, (problem.noise, problem.coupling, problem.confinement)
+    return _with_law(problem, problem.velocity.unlagged) if problem.velocity.lag else problem
+
+
+def in_rotating_frame(problem: Equation) -> Equation:
+    """Return the equation without its common frequency; itself if it has none, or a confinement rests beside it."""
+    turns = bool(problem.velocity.frequency) and problem.confinement is None
+    return _with_law(problem, problem.velocity.unturned) if turns else problem
+
+
+def _with_law(problem: Equation, law: VelocityLaw) -> Equation:
+    """Return the equation with another velocity law."""
+    fields = (problem.noise, problem.coupling, problem.confinement)
     if isinstance(law, Gradient):
         return McKeanVlasov(problem.domain, law.potential, *fields)
     return ContinuityEquation(problem.domain, law, *fields)

@@ -28,9 +28,9 @@ class CustomVelocity(VelocityLaw):
 
     On the circle the function has the angles (n,) in radians and the moments
     :math:`c_k = \int e^{ik\theta}\,d\rho`, k = 0..degree, complex: :math:`c_1 = r e^{i\psi}` is the order
-    parameter. It returns the velocities (n,), positive where the angle increases. On spheres densities have an
-    axis: the angles are those to it, from 0 to pi, the moments :math:`p_l = \int P_l(\cos\theta)\,d\rho` real, and
-    the velocities those along meridians, positive away from the axis, which vanish at both poles.
+    parameter. It returns the velocities (n,), positive where the angle increases. On spheres the angles are those
+    to the north pole, from 0 to pi, the moments :math:`p_l = \int P_l(\cos\theta)\,d\rho` real, and the velocities
+    those along meridians, positive away from the north pole, which vanish at both poles.
 
     Parameters
     ----------
@@ -53,8 +53,8 @@ class CustomVelocity(VelocityLaw):
     Notes
     -----
     The coupling multiplies the velocity, noise and confinement add to it. Densities and particles on the circle,
-    and densities about an axis on spheres, evolve by it. There is no drive, whence no thresholds, stationary states
-    or rates in closed form. Files keep the name of the function and not the function itself.
+    densities about the north pole and particles on spheres evolve by it. There is no drive, whence no thresholds,
+    stationary states or rates in closed form. Files keep the name of the function and not the function itself.
 
     Examples
     --------

@@ -27,7 +27,7 @@ class DerivedLaw(VelocityLaw):
         Raises
         ------
         InvalidInput
-            If it is neither.
+            If it is neither, or has a common frequency.
         """
         if not (is_velocity(self.law) or is_potential(self.law)):
             raise InvalidInput(
@@ -35,6 +35,11 @@ class DerivedLaw(VelocityLaw):
             )
         if not is_velocity(self.law):
             object.__setattr__(self, "law", Gradient(self.law))
+        if self.law.frequency:
+            raise InvalidInput(
+                f"the law {self.law.name!r} turns all particles already; give its frequency to the outermost law, "
+                "CommonFrequency(law, frequency), and add two of them"
+            )
 
     @property
     def potential(self) -> Potential:

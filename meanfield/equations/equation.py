@@ -201,9 +201,14 @@ class Equation:
         return self.noise
 
     @property
+    def zonal(self) -> bool:
+        """Whether, on spheres, densities symmetric about the north pole stay so: the confinement, if any, is."""
+        return self.confinement is None or not self.domain.has_azimuth or self.confinement.zonal
+
+    @property
     def reflects(self) -> bool:
-        """Whether the reflection of the angle takes solutions to solutions: no phase lag, an even confinement."""
-        return not self.velocity.lag and (self.confinement is None or self.confinement.even)
+        """Whether the reflection of the angle takes solutions to solutions: no lag, no frequency, an even V."""
+        return not self.velocity.rotates and (self.confinement is None or self.confinement.even)
 
     @checked
     def lacks(self, capability: Capability) -> str:

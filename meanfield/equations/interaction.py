@@ -7,8 +7,8 @@ The field of a density with moments :math:`m_l` is
 
 and, with sines :math:`s_l` of the density and :math:`u_l` of V on the circle,
 :math:`\sum_l (\sigma_l s_l + g_l)\sin l\theta`, :math:`g_l = -u_l/D`, besides; :math:`N_l` being the number of
-harmonics of degree l, 2 on the circle. Degree l is critical at the uniform state
-where :math:`\lambda_l = 1`.
+harmonics of degree l, 2 on the circle. On the ordinary sphere V may have coefficients of every order, as the
+density has moments. Degree l is critical at the uniform state where :math:`\lambda_l = 1`.
 
 Each coefficient is a quotient, and its derivative in any continuous parameter p of the equation, the coupling, the
 noise or one of the potential or of the confinement, has the exact derivative of the multipliers,
@@ -26,6 +26,8 @@ import numpy.typing as npt
 
 from ..domains import Domain
 from ..harmonics.gegenbauer import multiplicities
+from ..harmonics.modes import Modes
+from ..harmonics.packing import moduli, packed
 from .capabilities import Capability, require
 from .equation import Equation
 
@@ -97,6 +99,26 @@ class Interaction:
         forces = np.asarray(-multipliers.astype(float) / self._over)
         forces[0] = 0.0
         return forces
+
+    def harmonic_forces(self, degree: int) -> Floats:
+        """Return -v_lm/D and -u_lm/D on the ordinary sphere, by degree and order, (2, (L + 1)(L + 2)/2)."""
+        if self.problem.zonal:
+            cosine = packed(self.forces(degree))
+            return np.stack([cosine, np.zeros_like(cosine)])
+        confinement: Any = self.problem.confinement
+        forces: Floats = -confinement.harmonic_multipliers(degree) / self._over
+        forces[:, 0] = 0.0
+        return forces
+
+    def placed_forces(self, modes: Modes, degree: int) -> tuple[Any, Floats, Floats]:
+        """Return the places of the moments that a confinement forces, and -V/D there, of cosines and of sines."""
+        if self.problem.zonal:
+            return modes.axial(degree), self.forces(degree), self.sine_forces(degree)
+        return slice(None), *self.harmonic_forces(degree)
+
+    def force_lengths(self, degree: int) -> Floats:
+        """Return the lengths of the coefficients of -V/D of each degree behind a leading 0, with their orders."""
+        return moduli(*self.harmonic_forces(degree)) if not self.problem.zonal else np.abs(self.forces(degree))
 
     def sine_forces(self, degree: int) -> Floats:
         """Return g_l, l = 0..degree; all zero unless a confinement has sines."""

@@ -39,6 +39,8 @@ class VelocityLaw:
         The velocity as a formula.
     lag
         The angle by which the velocity at a particle is that of a place ahead of it, on the circle; else 0.
+    frequency
+        The velocity of all particles besides, on the circle, which the coupling does not multiply; else 0.
     potential
         The pair potential W of the drive h = -W*rho.
     """
@@ -56,15 +58,29 @@ class VelocityLaw:
             """The angle by which the velocity is that of a place ahead."""
 
         @property
+        def frequency(self) -> float:
+            """The velocity of all particles besides."""
+
+        @property
         def potential(self) -> Potential:
             """The pair potential W of the drive."""
     else:
-        lag = 0.0
+        lag = frequency = 0.0
 
     @property
     def unlagged(self) -> "VelocityLaw":
         """The law without the lag."""
         return self
+
+    @property
+    def unturned(self) -> "VelocityLaw":
+        """The law without the common frequency."""
+        return self
+
+    @property
+    def rotates(self) -> bool:
+        """Whether clusters turn, by a lag or a frequency, so that a reflection takes no solution to another."""
+        return bool(self.lag or self.frequency)
 
     def lacks(self, capability: Capability) -> str:
         """Return a clause on why equations with this law lack a capability; empty if they need not."""

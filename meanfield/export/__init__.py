@@ -27,13 +27,19 @@ from ..arguments import checked
 from ..base import SavedRecord
 from ..equations import Equation
 from ..errors import InvalidInput, with_article
+from ..records.curves import Curve
 from ..records.diagram import Diagram
+from ..records.phase_diagram import PhaseDiagram
+from ..records.state import StationaryStates
+from ..theory import transition_coupling
 from . import sets
 from .auto_reader import read_auto
 from .comparisons import check_comparison_target as check_comparison_target
 from .contractions import check_contraction_target as check_contraction_target
+from .curves import check_curve_target as check_curve_target
+from .curves import check_phase_diagram_target as check_phase_diagram_target
 from .datasets import RECORD_KINDS as RECORD_KINDS
-from .datasets import Content, save_content, table_object
+from .datasets import Content, content_netcdf, save_content, table_object
 from .datasets import to_xarray as content_to_xarray
 from .ensembles import check_ensemble_target as check_ensemble_target
 from .files import Writer, checked_suffix, reading
@@ -47,11 +53,17 @@ from .netcdf import diagram_to_xarray, state_to_xarray
 from .records import dump as dump
 from .records import load as load
 from .records import package_version as package_version
+from .records import plain as plain
 from .states import STATE_KINDS as STATE_KINDS
 from .states import check_states_target as check_states_target
 from .states import open_states as open_states
 from .states import save_states as save_states
 from .states import states_to_json_object as states_to_json_object
+from .stores import Result as Result
+from .stores import Store as Store
+from .sweeps import assembled as assembled
+from .sweeps import check_sweep_target as check_sweep_target
+from .sweeps import open_stored as open_stored
 from .tables import diagram_to_json_object
 from .trajectories import check_trajectory_target as check_trajectory_target
 
@@ -88,6 +100,9 @@ _CONTENTS = {
     "Ensemble": (".ensembles", "ensemble_content"),
     "Comparison": (".comparisons", "comparison_content"),
     "Contraction": (".contractions", "contraction_content"),
+    "Sweep": (".sweeps", "sweep_content"),
+    "Curve": (".curves", "curve_content"),
+    "PhaseDiagram": (".curves", "phase_diagram_content"),
 }
 
 
@@ -105,10 +120,27 @@ def save(record: SavedRecord, path: str | Path, kind: str | None = None, force: 
         Whether existing files may be replaced.
     """
     if not isinstance(record, Diagram):
+        if isinstance(record, Curve | PhaseDiagram) and _is_auto(Path(path), kind):
+            return _save_curves(record, Path(path), force)
         return save_content(_content(record), path, kind, force)
     path, kind = Path(path), _kind(Path(path), kind)
     targets = check_writable(path, force, kind)
     write_files(_writers(record, targets, kind), force)
+    return targets
+
+
+def _is_auto(path: Path, kind: str | None) -> bool:
+    own = path.name.startswith("b.") and path.suffix.lower() not in KINDS
+    return kind == "auto" or (kind is None and (own or path.suffix.lower() == ".auto"))
+
+
+def _save_curves(record: Curve | PhaseDiagram, path: Path, force: bool) -> tuple[Path, ...]:
+    from .auto_curves import curve_texts
+
+    targets = check_writable(path, force, "auto")
+    texts = curve_texts(record.curves if isinstance(record, PhaseDiagram) else (record,))
+    written = {target: text_writer(text) for target, text in zip(targets, texts, strict=True)}
+    write_files(dict(reversed(written.items())), force)
     return targets
 
 
@@ -122,6 +154,19 @@ def to_xarray(record: SavedRecord) -> "xarray.Dataset | xarray.DataTree":
 def to_json_object(record: SavedRecord) -> dict[str, Any]:
     """Return a record without its arrays as one object that JSON can hold, as ``--json`` prints it."""
     return diagram_to_json_object(record) if isinstance(record, Diagram) else table_object(_content(record))
+
+
+def encoded(record: SavedRecord | StationaryStates) -> tuple[str, bytes]:
+    """Return the name of a file, such as ``diagram.nc``, and its bytes, which hold a record exactly."""
+    if isinstance(record, StationaryStates):
+        critical = transition_coupling(record[0].problem) if record else None
+        return "states.json", dump(states_to_json_object(record, critical, coefficients=True)).encode()
+    if isinstance(record, Diagram):
+        from . import netcdf
+
+        return "diagram.nc", netcdf.diagram_netcdf(record)
+    content = _content(record)
+    return f"{content.record}.nc", content_netcdf(content)
 
 
 def _content(record: SavedRecord) -> Content:

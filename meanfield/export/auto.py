@@ -1,7 +1,8 @@
 r"""AUTO-07p files: ``b.NAME`` (diagram), ``s.NAME`` (labelled points), ``d.NAME`` (description of the numbers).
 
 U(1), ..., U(NDIM) are the cosine moments m_1, ..., m_n of the density; if any state of the diagram has sine
-moments, they follow in the second half of U. PAR(1) is the coupling, PAR(2) the noise. Every labelled point
+moments, they follow in the second half of U. PAR(1) is the coupling, PAR(2) the noise; in a diagram in another
+parameter PAR(1) is that and PAR(3) the coupling. Every labelled point
 carries the direction of its branch, of length 1, so that AUTO can restart and switch branches there:
 
 .. math::
@@ -23,8 +24,10 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from ..equations import Equation
 from ..errors import InvalidInput
 from ..potentials import Number
+from ..records.columns import COUPLING
 from ..records.diagram import Branch, Diagram
 from ..theory import critical_modes
 from . import records
@@ -34,7 +37,6 @@ from .files import beside
 Floats = NDArray[np.float64]
 
 TYPE_CODES = {"BP": 1, "LP": 2, "TR": 4, "EP": 9}
-PARAMETERS = 2
 COLUMN_WIDTH = 19
 LARGEST_POINT = 9999
 LARGEST_DIMENSION = 9999
@@ -65,7 +67,9 @@ def auto_texts(diagram: Diagram) -> tuple[str, str, str]:
     records.require_doubles(diagram, "AUTO")
     _require_axes(diagram)
     layout = _layout(diagram)
-    noise = float(diagram.problem.noise)
+    fixed = [float(diagram.problem.noise)]
+    if diagram.parameter != COUPLING:
+        fixed.append(float(diagram.problem.fixed_coupling))
     diagram_parts, solution_parts = [], []
     label = 0
     for index, branch in enumerate(diagram.branches):
@@ -77,7 +81,7 @@ def auto_texts(diagram: Diagram) -> tuple[str, str, str]:
         _check(branch, vectors, index, label, layout)
         diagram_parts.append(_header_block(diagram, branch, vectors, layout))
         diagram_parts.append(_data_lines(index, branch, vectors, codes, labels))
-        solution_parts.append(_solutions(index, branch, layout, codes, labels, noise))
+        solution_parts.append(_solutions(index, branch, layout, codes, labels, fixed))
     points, solutions = "".join(diagram_parts), "".join(solution_parts)
     return points, solutions, with_digests(description(diagram, layout), points, solutions)
 
@@ -94,16 +98,21 @@ def _require_axes(diagram: Diagram) -> None:
 
 
 def _layout(diagram: Diagram) -> Layout:
-    used = [
-        np.flatnonzero(np.max(np.abs(moments[:, 1:]), axis=0, initial=0.0) >= NEGLIGIBLE)
-        for branch in diagram.branches
-        for moments in (branch.cosine, branch.sine)
-    ]
-    kept = max((int(degrees[-1]) + 1 for degrees in used if degrees.size), default=1)
+    kept = kept_moments([(branch.cosine, branch.sine) for branch in diagram.branches])
     # At a branch point the kernel is among the unknowns only if its mode is, even if no branch was followed.
     kept = max(kept, _unstable_degree(diagram))
     chiral = any(np.any(branch.sine) for branch in diagram.branches)
     return Layout(kept, kept if chiral else 0)
+
+
+def kept_moments(pairs: Sequence[tuple[Floats, Floats]]) -> int:
+    """Return the highest degree, at least 1, of a moment that is not negligible among cosine and sine moments."""
+    used = [
+        np.flatnonzero(np.max(np.abs(moments[:, 1:]), axis=0, initial=0.0) >= NEGLIGIBLE)
+        for pair in pairs
+        for moments in pair
+    ]
+    return max((int(degrees[-1]) + 1 for degrees in used if degrees.size), default=1)
 
 
 def _unstable_degree(diagram: Diagram) -> int:
@@ -112,6 +121,15 @@ def _unstable_degree(diagram: Diagram) -> int:
     if problem.confinement is not None:
         return 0
     low, high = diagram.interval
+    if diagram.parameter != COUPLING:
+        low = high = problem.fixed_coupling
+        ends = [problem.with_parameter(diagram.parameter, float(end)) for end in diagram.interval]
+        return max(_unstable_modes(end, low, high) for end in ends)
+    return _unstable_modes(problem, low, high)
+
+
+def _unstable_modes(problem: Equation, low: Number, high: Number) -> int:
+    """Return the highest mode to which the uniform state is unstable between couplings, 0 if none is."""
     points = critical_modes(problem, min(low, 0.0), max(high, 0.0))
     return max((mode for point in points for mode in point.modes), default=0)
 
@@ -124,7 +142,7 @@ def _codes(branch: Branch) -> NDArray[np.int64]:
 
 
 def _check(branch: Branch, vectors: Floats, index: int, label: int, layout: Layout) -> None:
-    if not (np.all(np.isfinite(vectors)) and np.all(np.isfinite(branch.coupling))):
+    if not (np.all(np.isfinite(vectors)) and np.all(np.isfinite(branch.values))):
         raise InvalidInput(
             f"branch {branch.label!r} has moments that are not known, which AUTO files cannot hold; "
             "write .nc, .json or .npz instead"
@@ -139,9 +157,9 @@ def _check(branch: Branch, vectors: Floats, index: int, label: int, layout: Layo
 def _header_block(diagram: Diagram, branch: Branch, vectors: Floats, layout: Layout) -> str:
     # AUTO takes the constants of a run over into the next, and stops at once at a point outside RL0 and RL1.
     lower, upper = (_five_digits(bound, way) for bound, way in zip(diagram.interval, ROUNDINGS, strict=True))
-    steps = np.linalg.norm(np.diff(np.column_stack([branch.coupling, vectors]), axis=0), axis=1)
+    steps = np.linalg.norm(np.diff(np.column_stack([branch.values, vectors]), axis=0), axis=1)
     size, largest = (max(float(step), 1e-99) for step in (steps.mean(), steps.max())) if steps.size else (0.1, 0.1)
-    start = size if len(branch) == 1 or branch.coupling[1] >= branch.coupling[0] else -size
+    start = size if len(branch) == 1 or branch.values[1] >= branch.values[0] else -size
     names = ["   PAR(1)", "   L2-NORM", *(f"     U({k})" for k in range(1, min(layout.dimension, SHOWN) + 1))]
     lines = [
         f"   0 {lower:12.4E}{upper:12.4E}{0.0:12.4E}{1e4:12.4E}",
@@ -152,7 +170,7 @@ def _header_block(diagram: Diagram, branch: Branch, vectors: Floats, layout: Lay
         "   0   ISW =   1   IPLT=   0   NBC =   0   NINT=   0",
         f"   0   NMX={min(len(branch), 99999):5d}   NPR={0:5d}   MXBF=   0   IID =   2   IADS=   1",
         "   0   ITMX=   9   ITNW=   7   NWTN=   3   JAC =   0   NUZR=   0",
-        f"   0   NPAR={PARAMETERS:4d}   THL = {{}}    THU = {{}}",
+        f"   0   NPAR={_parameters(diagram):4d}   THL = {{}}    THU = {{}}",
         "   0   User-specified parameter:          1",
         "   0   Active continuation parameter:     1",
         "   0",
@@ -169,14 +187,14 @@ def _data_lines(
     index: int, branch: Branch, vectors: Floats, codes: NDArray[np.int64], labels: NDArray[np.int64]
 ) -> str:
     norms = np.sqrt(np.sum(vectors**2, axis=1))
-    columns = np.column_stack([np.asarray(branch.coupling, dtype=np.float64), norms, vectors[:, :SHOWN]])
+    columns = np.column_stack([np.asarray(branch.values, dtype=np.float64), norms, vectors[:, :SHOWN]])
     lines = []
     for point, row in enumerate(columns):
         number = point % LARGEST_POINT + 1
         sign = -1 if branch.unstable[point] == 0 else 1
         lines.append(
             f"{index + 1:4d}{sign * number:6d}{codes[point]:4d}{labels[point]:5d}"
-            + "".join(map(_number, row))
+            + "".join(map(auto_number, row))
             + "\n"
         )
     return "".join(lines)
@@ -188,27 +206,34 @@ def _solutions(
     layout: Layout,
     codes: NDArray[np.int64],
     labels: NDArray[np.int64],
-    noise: float,
+    fixed: list[float],
 ) -> str:
     chosen = np.flatnonzero(codes)
     vectors = layout.vectors(branch.cosine[chosen], branch.sine[chosen])
     directions = layout.vectors(branch.tangent_cosine[chosen], branch.tangent_sine[chosen])
-    speeds = np.asarray(branch.tangent_coupling[chosen], dtype=np.float64)
+    speeds = np.asarray(branch.tangent_values[chosen], dtype=np.float64)
     lengths = np.sqrt(np.sum(directions**2, axis=1) + speeds**2)
     blocks = []
     for row, point in enumerate(chosen):
         known = bool(np.isfinite(lengths[row]) and lengths[row] > 0)
-        body = _records([0.0, *vectors[row]])
+        body = auto_records([0.0, *vectors[row]])
         if known:
-            body += f"{1:5d}\n" + _records([speeds[row] / lengths[row]]) + _records(directions[row] / lengths[row])
-        body += _records([float(branch.coupling[point]), noise])
+            body += f"{1:5d}\n" + auto_records([speeds[row] / lengths[row]])
+            body += auto_records(directions[row] / lengths[row])
+        body += auto_records([float(branch.values[point]), *fixed])
         head = [index + 1, int(point) % LARGEST_POINT + 1, int(codes[point]), int(labels[point]), 1, 1]
-        blocks.append(_solution_header(head, layout.dimension, body.count("\n"), known) + body)
+        blocks.append(_solution_header(head, (layout.dimension, 1 + len(fixed)), body.count("\n"), known) + body)
     return "".join(blocks)
 
 
-def _solution_header(head: Sequence[int], dimension: int, lines: int, known: bool) -> str:
-    tail = [int(known), 0, PARAMETERS, 0, dimension, 1, 0]
+def _parameters(diagram: Diagram) -> int:
+    """Return how many parameters there are: what varies, the noise, and the coupling if it is another."""
+    return 2 if diagram.parameter == COUPLING else 3
+
+
+def _solution_header(head: Sequence[int], sizes: tuple[int, int], lines: int, known: bool) -> str:
+    dimension, parameters = sizes
+    tail = [int(known), 0, parameters, 0, dimension, 1, 0]
     return (
         "".join(f"{value:6d}" for value in head)
         + f"{1:8d}{dimension + 1:6d}{lines:8d}"
@@ -217,11 +242,13 @@ def _solution_header(head: Sequence[int], dimension: int, lines: int, known: boo
     )
 
 
-def _records(values: Sequence[float] | Floats) -> str:
-    numbers = [_number(float(value)) for value in values]
+def auto_records(values: Sequence[float] | Floats) -> str:
+    """Return numbers as lines of seven."""
+    numbers = [auto_number(float(value)) for value in values]
     return "".join("    " + "".join(numbers[start : start + 7]) + "\n" for start in range(0, len(numbers), 7))
 
 
-def _number(value: float) -> str:
+def auto_number(value: float) -> str:
+    """Return a number in the columns of the format, with an exponent of three digits."""
     mantissa, exponent = f"{value:.10E}".split("E")
     return f"{mantissa}E{int(exponent):+04d}".rjust(COLUMN_WIDTH)

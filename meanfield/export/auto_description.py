@@ -7,8 +7,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..domains import Circle, Sphere
-from ..equations import Capability
+from ..equations import Capability, Equation
 from ..errors import InvalidInput
+from ..records.columns import COUPLING
 from ..records.diagram import Diagram
 from ..wording import describe
 from . import digests, records, sets
@@ -51,6 +52,7 @@ def description(diagram: Diagram, layout: Layout) -> str:
         "uniform state. Negative PT: stable, rotation excluded. The full vectors are in the s. file.",
         "",
         f"n = {layout.cosines}",
+        *(_listed(diagram) if of_gradient else ()),
         *(table if of_gradient else ("",)),
         "The line below holds the problem and the branches for programs that read the files back.",
         DESCRIPTION_KEY + records.dump(_machine_header(diagram, layout), ascii_only=True),
@@ -96,20 +98,21 @@ def _has_sines(diagram: Diagram) -> bool:
 
 def _on_the_circle(diagram: Diagram, layout: Layout) -> list[str]:
     unknowns = f"U(k) = m_k, k = 1..{layout.cosines}: cosine moments of the density"
-    equations = ["G_k = m_k - <cos(k theta)>,  rho ~ exp(-sum_j (PAR(1) w_j m_j + v_j) cos(j theta) / PAR(2)),"]
+    kappa, noise = _symbols(diagram)
+    equations = [f"G_k = m_k - <cos(k theta)>,  rho ~ exp(-sum_j ({kappa} w_j m_j + v_j) cos(j theta) / {noise}),"]
     uneven = _has_sines(diagram)
     if layout.sines:
         unknowns += f"; U({layout.cosines} + k) = s_k: its sine moments"
         equations = [
             "G_k = m_k - <cos(k theta)>,  G_(n+k) = s_k - <sin(k theta)>,",
-            "rho ~ exp(-sum_j ((PAR(1) w_j m_j + v_j) cos(j theta)"
-            f" + {'(PAR(1) w_j s_j + u_j)' if uneven else 'PAR(1) w_j s_j'} sin(j theta)) / PAR(2)),",
+            f"rho ~ exp(-sum_j (({kappa} w_j m_j + v_j) cos(j theta)"
+            f" + {f'({kappa} w_j s_j + u_j)' if uneven else f'{kappa} w_j s_j'} sin(j theta)) / {noise}),",
         ]
     return [
         "Stationary states of a McKean-Vlasov equation on the circle, written by meanfield.",
         "",
         unknowns,
-        "PAR(1) = coupling kappa, PAR(2) = noise D",
+        _parameters(diagram),
         "The equations 0 = G for a model file, <.> being the mean over the normalised density rho:",
         *(f"    {line}" for line in equations),
         "    with the multipliers w_j of the interaction and v_j of the confinement listed below;",
@@ -120,22 +123,50 @@ def _on_the_circle(diagram: Diagram, layout: Layout) -> list[str]:
 
 
 def _on_the_sphere(diagram: Diagram, layout: Layout) -> list[str]:
-    d = diagram.problem.domain.dimension
+    d, (kappa, noise) = diagram.problem.domain.dimension, _symbols(diagram)
     return [
         f"Stationary states of a McKean-Vlasov equation on the sphere S^{d - 1}, d = {d}, those with an axis of",
         "symmetry, written by meanfield.",
         "",
         f"U(l) = p_l, l = 1..{layout.cosines}: moments of the density with P_l(u), u = cos(theta) from the axis",
-        "PAR(1) = coupling kappa, PAR(2) = noise D",
+        _parameters(diagram),
         "The equations 0 = G for a model file, <.> being the mean over -1 < u < 1 with the normalised weight",
         "rho(u) (1 - u^2)^((d - 3)/2):",
-        "    G_l = p_l - <P_l(u)>,  rho ~ exp(-sum_j (PAR(1) w_j p_j + v_j) P_j(u) / PAR(2)),",
+        f"    G_l = p_l - <P_l(u)>,  rho ~ exp(-sum_j ({kappa} w_j p_j + v_j) P_j(u) / {noise}),",
         "    P_0 = 1,  P_1 = u,  (l + d - 2) P_(l+1) = (2 l + d - 2) u P_l - l P_(l-1),",
         "    with the multipliers w_j of the interaction and v_j of the confinement listed below;",
         "    those not listed are 0. F = -G has the sign that AUTO needs to tell stability.",
-        "There are N_j harmonics of degree j: degree j becomes critical at PAR(1) = -N_j PAR(2) / w_j, and the",
+        f"There are N_j harmonics of degree j: degree j becomes critical at {kappa} = -N_j {noise} / w_j, and the",
         "density over the uniform one is 1 + sum_j N_j p_j P_j(u).",
     ]
+
+
+def _parameters(diagram: Diagram) -> str:
+    """Return what the parameters are in words."""
+    if diagram.parameter == COUPLING:
+        return "PAR(1) = coupling kappa, PAR(2) = noise D"
+    return f"PAR(1) = {diagram.parameter}, PAR(2) = noise D, PAR(3) = coupling kappa"
+
+
+def _symbols(diagram: Diagram) -> tuple[str, str]:
+    """Return the coupling and the noise as the equations have them."""
+    kappa = "PAR(1)" if diagram.parameter == COUPLING else "PAR(3)"
+    return kappa, "PAR(1)" if diagram.parameter == "noise" else "PAR(2)"
+
+
+def _listed(diagram: Diagram) -> list[str]:
+    """Return the lines that say for which value of a parameter the multipliers are listed."""
+    if diagram.parameter in (COUPLING, "noise"):
+        return []
+    value = float(_problem(diagram).parameters[diagram.parameter])
+    return [f"w_j and v_j are listed at PAR(1) = {value:.17g}; a model file has them as functions of PAR(1)."]
+
+
+def _problem(diagram: Diagram) -> Equation:
+    """Return the problem whose multipliers are listed, in a parameter that at the end of the interval."""
+    if diagram.parameter == COUPLING:
+        return diagram.problem
+    return diagram.problem.with_parameter(diagram.parameter, float(diagram.interval[1]))
 
 
 # Of each domain the equations in words, and whether the numbers of harmonics are listed.
@@ -149,7 +180,7 @@ def _without_equations(diagram: Diagram, layout: Layout) -> list[str]:
         f"Stationary states of {describe(diagram.problem)}, written by meanfield.",
         "",
         f"U(k), k = 1..{layout.cosines}: moments of the density by degree{sines}",
-        "PAR(1) = coupling kappa, PAR(2) = noise D",
+        _parameters(diagram),
         "The velocity is not the gradient law of a pair potential, whose equations alone are described here for a",
         "model file: AUTO can draw these branches and not go on from them.",
     ]
@@ -170,7 +201,7 @@ def _rotation_lines(diagram: Diagram, layout: Layout) -> list[str]:
 
 
 def _multiplier_lines(diagram: Diagram, layout: Layout, counted: bool) -> list[str]:
-    problem = diagram.problem
+    problem = _problem(diagram)
     interaction = problem.potential.multipliers(problem.domain, layout.cosines)
     columns = [interaction, np.zeros_like(interaction)]
     if problem.confinement is not None:
@@ -192,7 +223,10 @@ def _machine_header(diagram: Diagram, layout: Layout) -> dict[str, object]:
     header = digests.header(diagram)
     branches = [records.branch_header(branch) | {"points": len(branch)} for branch in diagram.branches]
     names = records.EVENT_INDICES + records.EVENT_TEXTS + records.EVENT_NUMBERS + records.EVENT_COUNTS
-    events = [{name: getattr(event, name) for name in names} for event in diagram.special_points]
+    events = [
+        {name: getattr(event, name) for name in names} | records.varied_event(event)
+        for event in diagram.special_points
+    ]
     return header | {
         "cosines": layout.cosines,
         "sines": layout.sines,

@@ -19,9 +19,11 @@ from ..equations import Equation, equation_from, has_free_energy
 from ..errors import InvalidInput, MeanfieldError
 from ..harmonics import modes_of
 from ..potentials import Number
-from ..records.diagram import Branch, Diagram, PointType, SpecialPoint
+from ..records.columns import COUPLING as CALLED
+from ..records.diagram import Branch, Diagram, SpecialPoint
 from ..records.observables import FREE_ENERGY_GAP
 from ..records.outcome import Outcome
+from ..records.point_types import PointType
 from ..theory import critical_coupling
 from . import plausible, records
 from .auto import COLUMN_WIDTH, LARGEST_POINT, auto_paths
@@ -227,7 +229,13 @@ class _Import:
             special_points=tuple(self._events(branches, critical)),
             warnings=(*header.get("warnings", ()), IMPORTED, *self._caution()),
             provenance=dict(header.get("provenance", {"source": "AUTO files"})),
+            parameter=self.parameter,
         )
+
+    @property
+    def parameter(self) -> str:
+        """The name of PAR(1)."""
+        return str((self.header or {}).get("parameter", CALLED))
 
     def _layout(self) -> Layout:
         if self.header is not None:
@@ -261,7 +269,7 @@ class _Import:
         unknown = np.full(len(numbers), np.nan)
         return Branch(
             **self._words(index, cosine),
-            coupling=numbers[:, 0],
+            **self._along(numbers[:, 0], speeds),
             relative_coupling=relative,
             cosine=cosine,
             sine=sine,
@@ -271,11 +279,22 @@ class _Import:
             slowest_rate=unknown.copy(),
             residual=unknown.copy(),
             modes=np.full(len(numbers), layout.cosines, dtype=np.int64),
-            tangent_coupling=speeds,
             tangent_cosine=tangent_cosine,
             tangent_sine=tangent_sine,
             point_labels=tuple(self._point_label(int(code)) for code in integers[:, 2]),
         )
+
+    def _along(self, values: Floats, speeds: Floats) -> dict[str, Any]:
+        """Return the fields of a branch that say where its points are."""
+        if self.parameter == CALLED:
+            return {"coupling": values, "tangent_coupling": speeds}
+        return {
+            "coupling": np.full(values.size, self.problem.fixed_coupling),
+            "tangent_coupling": np.where(np.isnan(speeds), np.nan, 0.0),
+            "parameter": self.parameter,
+            "parameter_values": values,
+            "tangent_parameter": speeds,
+        }
 
     def _point_label(self, code: int) -> str:
         reduced = code if code == -9 else int(math.copysign(abs(code) % 10, code))

@@ -224,7 +224,7 @@ def _attributes(item: Variable) -> dict[str, str]:
 
 def _writers(content: Content, path: Path, kind: str) -> dict[Path, Writer]:
     if kind == "netcdf":
-        return {path: lambda temporary: bytes_writer(_netcdf(content))(temporary)}
+        return {path: lambda temporary: bytes_writer(content_netcdf(content))(temporary)}
     if kind == "json":
         return {path: text_writer(records.dump(json_object(content)) + "\n")}
     texts = {
@@ -236,7 +236,8 @@ def _writers(content: Content, path: Path, kind: str) -> dict[Path, Writer]:
     return {beside(path, path.stem + name): text_writer(text) for name, text in texts.items()}
 
 
-def _netcdf(content: Content) -> bytes:
+def content_netcdf(content: Content) -> bytes:
+    """Return the content of a netCDF-4 file of a record; values survive bit for bit."""
     dataset = to_xarray(content)
     encoding: dict[Any, dict[str, Any]] = {
         # Without this xarray adds a fill value to floats, which CF forbids on coordinates.

@@ -79,6 +79,9 @@ def _parts(
 ) -> Iterator[tuple[str, Any]]:
     for name in CONTENT:
         yield name, values[name]
+    # In files of diagrams in the coupling no parameter is named.
+    if "parameter" in values:
+        yield "parameter", values["parameter"]
     yield "branches", [_without_names(branch) | {"labels": list(branch.point_labels)} for branch in branches]
     yield "special_points", [records.event_header(event) for event in events]
     for index, branch in enumerate(branches):

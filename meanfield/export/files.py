@@ -254,8 +254,11 @@ def scratch_directory() -> Iterator[Path]:
     beginning, end = SCRATCH
 
     def create() -> tuple[Path, int]:
-        directory = tempfile.mkdtemp(end, beginning, place)
-        return Path(directory), os.open(directory, os.O_RDONLY)
+        while True:
+            directory = tempfile.mkdtemp(end, beginning, place)
+            # Until it is locked another process may take it for that of a killed one, and remove it.
+            with contextlib.suppress(FileNotFoundError):
+                return Path(directory), os.open(directory, os.O_RDONLY)
 
     _remove_abandoned(place, *SCRATCH)
     directory, descriptor = _claimed(create)

@@ -3,7 +3,7 @@
 ====  ==================  ==========================================================================
 name  shape               content
 ====  ==================  ==========================================================================
-x     (states + 1, P)     cosine moments 1 to n, then sine moments if any state has them, then kappa;
+x     (states + 1, P)     cosine moments 1 to n, then sine moments if any state has them, then the parameter;
                           ``state_names`` tells them apart: m1, s1, ..., on spheres p1, ... about an
                           axis, c_1_0, s_1_0, ... by degree and order
 v     (states + 1, P)     tangents in the same order
@@ -23,6 +23,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..records.columns import COUPLING, parameter_column
 from ..records.diagram import Branch, Diagram, SpecialPoint
 from . import digests, records
 
@@ -62,6 +63,8 @@ def mat_bytes(diagram: Diagram) -> bytes:
         "format": f"{records.FORMAT} {records.SCHEMA_VERSION}",
         digests.KEY: header[digests.KEY],
     }
+    if diagram.parameter != COUPLING:
+        content["parameter"] = diagram.parameter
     stream: Any = io.BytesIO()
     savemat(stream, content, appendmat=False, do_compression=True, oned_as="row")
     return bytes(stream.getvalue())
@@ -75,8 +78,10 @@ def _branch(diagram: Diagram, index: int) -> dict[str, Any]:
         name: arrays.get(name, np.full(len(branch), np.nan)) for name in diagram.observables
     }
     chiral = bool(np.any(branch.sine))
-    states = _columns(arrays["cosine"], arrays["sine"], arrays["coupling"], chiral)
-    tangents = _columns(arrays["tangent_cosine"], arrays["tangent_sine"], arrays["tangent_coupling"], chiral)
+    states = _columns(arrays["cosine"], arrays["sine"], np.asarray(branch.values, float), chiral)
+    tangents = _columns(
+        arrays["tangent_cosine"], arrays["tangent_sine"], np.asarray(branch.tangent_values, float), chiral
+    )
     steps = np.diff(arrays["arclength"], prepend=arrays["arclength"][:1])
     unstable = np.where(branch.unstable < 0, np.nan, branch.unstable.astype(np.float64))
     return {
@@ -107,7 +112,7 @@ def _columns(
 
 def _state_names(branch: Branch, chiral: bool) -> list[str]:
     cosines, sines = branch.moments.modes.names(branch.cosine.shape[1])
-    return [*cosines, *(sines if chiral else []), "coupling"]
+    return [*cosines, *(sines if chiral else []), branch.parameter]
 
 
 def _matcont_points(diagram: Diagram, index: int, tangents: NDArray[np.float64]) -> NDArray[Any]:
@@ -123,6 +128,8 @@ def _matcont_points(diagram: Diagram, index: int, tangents: NDArray[np.float64])
         data: dict[str, Any] = {"v": tangents[:, point : point + 1]}
         if event is not None:
             data |= {"coupling": float(event.coupling), "description": event.description}
+            if event.parameter != COUPLING:
+                data[parameter_column(event.parameter)] = float(event.value)
         rows.append({"index": point + 1, "label": label, "msg": MESSAGES[label], "data": data})
     return _struct_array(rows)
 

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from ..domains import Domain
 from ..errors import InvalidInput
 from ..harmonics import CircleModes, Modes
+from ..records.columns import COUPLING, parameter_column, tangent_column
 from ..records.diagram import Branch, Diagram, SpecialPoint
 from ..records.observables import observable_named
 from ..records.state import State
@@ -159,11 +160,12 @@ def _branch_from(columns: "xarray.Dataset") -> Branch:
 
 def _events_from(table: "xarray.Dataset") -> list[SpecialPoint]:
     columns = {str(name): variable.values for name, variable in table.variables.items()}
-    numbers = columns | {name: records.stored_array(columns, name) for name in records.EVENT_NUMBERS}
+    header = records.load(table.attrs["header"]) if "header" in table.attrs else {}
+    numbers = columns | {name: records.stored_array(columns, name) for name in _number_names(header)}
     events = []
     for index, size in enumerate(columns["moments"]):
         values = {name: column[index] for name, column in numbers.items() if name != "degree"}
-        values |= {name: values[name][:size] for name in records.EVENT_MOMENTS}
+        values |= header | {name: values[name][:size] for name in records.EVENT_MOMENTS}
         events.append(records.event_from(values))
     return events
 
@@ -176,11 +178,18 @@ def _branch_dataset(branch: Branch) -> "xarray.Dataset":
     moments = _dimension(modes)
     variables = {name: _variable(name, ("point", moments)[: array.ndim], array) for name, array in arrays.items()}
     _say_moments(variables, modes)
+    places = ["coupling", "relative_coupling"]
+    if branch.parameter != COUPLING:
+        places.insert(0, parameter_column(branch.parameter))
+        variables[tangent_column(branch.parameter)].attrs["long_name"] = (
+            f"derivative of {branch.parameter} along the branch"
+        )
+        variables[places[0]].attrs["long_name"] = f"parameter {branch.parameter} of the problem"
     variables["point_labels"] = _variable("point_labels", ("point",), np.array(branch.point_labels, np.str_))
     coordinates = {
         "point": _variable("point", ("point",), np.arange(len(branch))),
         **_moment_coordinates(branch.cosine.shape[1], modes),
-        **{name: variables.pop(name) for name in ("coupling", "relative_coupling")},
+        **{name: variables.pop(name) for name in places},
     }
     header = records.branch_header(branch)
     attributes = {
@@ -203,8 +212,11 @@ def _events_dataset(events: Sequence[SpecialPoint]) -> "xarray.Dataset":
     columns: dict[str, NDArray[Any]] = {
         name: np.array([getattr(event, name) for event in events], np.str_) for name in records.EVENT_TEXTS
     }
+    header = {"parameter": events[0].parameter} if events and events[0].parameter != COUPLING else {}
     for name in records.EVENT_NUMBERS:
         columns |= records.portable({name: _event_numbers(events, name)})
+    if header:
+        columns |= records.portable({parameter_column(header["parameter"]): _event_numbers(events, "value")})
     for name in records.EVENT_INDICES:
         columns[name] = np.array([getattr(event, name) for event in events], dtype=np.int64)
     for name in records.EVENT_COUNTS:
@@ -224,8 +236,17 @@ def _events_dataset(events: Sequence[SpecialPoint]) -> "xarray.Dataset":
     }
     _say_moments(variables, *modes)
     attributes = {"long_name": "special points of all branches"}
+    if header:
+        variables[parameter_column(header["parameter"])].attrs["long_name"] = f"parameter {header['parameter']}"
+        attributes["header"] = records.dump(header)
     coordinates = {"degree": _degrees(width)} if dimension == "degree" else {}
     return xarray.Dataset(variables, coordinates, attributes)
+
+
+def _number_names(header: dict[str, Any]) -> tuple[str, ...]:
+    """Return the names of the numbers of special points, that of the parameter of a header among them."""
+    own = (parameter_column(header["parameter"]),) if header else ()
+    return (*records.EVENT_NUMBERS, *own)
 
 
 def _event_numbers(events: Sequence[SpecialPoint], name: str) -> NDArray[Any]:
@@ -245,6 +266,8 @@ def _root_attributes(diagram: Diagram) -> dict[str, Any]:
         digests.KEY: header[digests.KEY],
         "header": records.dump(header),
     }
+    if diagram.parameter != COUPLING:
+        attributes["parameter"] = diagram.parameter
     if diagram.critical_coupling is not None:
         attributes["critical_coupling"] = _attribute(diagram.critical_coupling)
     return attributes

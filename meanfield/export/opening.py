@@ -1,4 +1,4 @@
-"""Opening a file whose record is not known beforehand: a diagram, a trajectory, a contraction and others."""
+"""Opening a file whose record is not known beforehand: a diagram, a trajectory, a curve and others."""
 
 from collections.abc import Callable
 from importlib import import_module
@@ -7,6 +7,7 @@ from typing import Any
 
 from . import records
 from .files import is_file
+from .stores import MANIFEST
 
 DIAGRAM = "diagram"
 _OPENERS = {
@@ -14,12 +15,17 @@ _OPENERS = {
     "ensemble": (".ensembles", "open_ensemble"),
     "comparison": (".comparisons", "open_comparison"),
     "contraction": (".contractions", "open_contraction"),
+    "sweep": (".sweeps", "open_sweep"),
+    "curve": (".curves", "open_curve"),
+    "phase diagram": (".curves", "open_phase_diagram"),
 }
 
 
 def record_of(path: str | Path) -> str:
-    """Return the kind of record in a file; a file that is damaged or does not state it counts as a diagram."""
+    """Return the kind of record in a file or store; what is damaged or does not state it counts as a diagram."""
     path = Path(path)
+    if is_file(path / MANIFEST):
+        return "sweep"
     readers: dict[str, Callable[[Path], str]] = {".nc": _in_netcdf, ".json": _in_json}
     reader = readers.get(path.suffix.lower())
     if reader is None or not is_file(path):
@@ -42,7 +48,7 @@ def open_record(path: str | Path, *, check: bool = True) -> Any:
 
     Returns
     -------
-    Diagram, Trajectory, Ensemble, Comparison or Contraction
+    Diagram, Trajectory, Ensemble, Comparison, Contraction, Sweep, Curve or PhaseDiagram
 
     Raises
     ------

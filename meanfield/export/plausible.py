@@ -9,10 +9,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import InvalidInput
+from ..records.columns import COUPLING
 from ..records.comparison import Comparison
 from ..records.contraction import Contraction
+from ..records.curves import Curve
 from ..records.diagram import Branch, Diagram, SpecialPoint
 from ..records.ensemble import Ensemble
+from ..records.phase_diagram import PhaseDiagram
 from ..records.trajectory import Trajectory
 
 # Of moments, whose modulus is 1 at most.
@@ -65,6 +68,24 @@ def require_contraction(contraction: Contraction) -> None:
     _require(np.array([contraction.local_exponent_error, *errors]) >= 0, "the error of a rate is negative")
 
 
+def require_curve(curve: Curve) -> None:
+    """Refuse a curve with moments that no density has, or columns that do not belong together."""
+    for cosine, sine in ((curve.cosine, curve.sine), (curve.other_cosine, curve.other_sine)):
+        if cosine is not None and sine is not None:
+            require_moments(cosine, sine, f"the curve {curve.label!r}")
+    _require(np.diff(curve.arclength) >= 0, f"the arclength of {curve.label!r} falls")
+    sizes = {len(curve), len(curve.values), len(curve.arclength), len(curve.tangent), len(curve.point_labels)}
+    _require(np.array(len(sizes) == 1), f"the columns of {curve.label!r} have different lengths")
+
+
+def require_phase_diagram(diagram: PhaseDiagram) -> None:
+    """Refuse a phase diagram with a curve that cannot be one, or a region upside down."""
+    for curve in diagram.curves:
+        require_curve(curve)
+    for region in diagram.regions:
+        _require(region.upper >= region.lower, f"the region {region.name} ends below where it begins")
+
+
 def require_comparison(comparison: Comparison) -> None:
     """Refuse a comparison whose sizes do not increase, or with a band that ends below its beginning."""
     _require_times(comparison.time)
@@ -85,6 +106,7 @@ def require_moments(cosine: NDArray[np.float64], sine: NDArray[np.float64], what
 def _require_branch(diagram: Diagram, branch: Branch) -> None:
     what = f"branch {branch.label!r}"
     _require(np.isfinite(branch.coupling), f"{what} has a coupling that is no number")
+    _require(np.isfinite(branch.values), f"{what} has a {branch.parameter} that is no number")
     _require_relative(diagram, branch.coupling, branch.relative_coupling, what)
     require_moments(branch.cosine, branch.sine, what)
     # The comparison of what is not known is false.
@@ -99,12 +121,12 @@ def _require_branch(diagram: Diagram, branch: Branch) -> None:
 
 def _require_event(diagram: Diagram, event: SpecialPoint, what: str) -> None:
     branch = diagram.branches[event.branch]
-    there = branch.coupling[event.point]
+    name, there = event.parameter, branch.values[event.point]
     slack = AGREEMENT * abs(there)
-    _require(abs(event.coupling - there) <= slack, f"{what} is at another coupling than its point of its branch")
+    _require(abs(event.value - there) <= slack, f"{what} is at another {name} than its point of its branch")
     _require(
-        event.lower - slack <= event.coupling <= event.upper + slack,
-        f"{what} is outside the bounds of its coupling",
+        event.lower - slack <= event.value <= event.upper + slack,
+        f"{what} is outside the bounds of its {name}",
     )
     relative = np.nan if event.relative_coupling is None else event.relative_coupling
     _require_relative(diagram, np.asarray(event.coupling), np.asarray(relative), what)
@@ -118,6 +140,9 @@ def _require_event(diagram: Diagram, event: SpecialPoint, what: str) -> None:
 
 def _require_relative(diagram: Diagram, coupling: NDArray[Any], relative: NDArray[Any], what: str) -> None:
     critical = diagram.critical_coupling
+    if diagram.parameter != COUPLING:
+        # The critical coupling changes along the parameter.
+        return
     if critical is None:
         _require(np.isnan(relative), f"{what} has relative couplings, and there is no critical one")
         return

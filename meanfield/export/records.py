@@ -23,6 +23,7 @@ from numpy.typing import NDArray
 
 from ..equations import Equation, equation_from
 from ..errors import InvalidInput
+from ..records.columns import COUPLING, parameter_column, tangent_column
 from ..records.diagram import Branch, Diagram, SpecialPoint
 from ..records.observables import FREE_ENERGY_GAP
 from ..records.outcome import Outcome
@@ -187,7 +188,7 @@ def header(diagram: Diagram) -> dict[str, Any]:
         "warnings": list(diagram.warnings),
         "provenance": diagram.provenance,
     }
-    reduced: dict[str, Any] = plain(values)
+    reduced: dict[str, Any] = plain(values | varied(diagram.parameter))
     return reduced
 
 
@@ -239,6 +240,7 @@ def diagram_from(values: Mapping[str, Any], branches: Sequence[Branch], events: 
         special_points=tuple(events),
         warnings=texts(values["warnings"], "warnings"),
         provenance=dict(values["provenance"]),
+        parameter=str(values.get("parameter", COUPLING)),
     )
 
 
@@ -288,13 +290,21 @@ def branch_header(branch: Branch) -> dict[str, Any]:
         "outcome": branch.outcome.name,
         "layout": branch.layout,
         "observables": list(branch.observables),
-    }
+    } | varied(branch.parameter)
+
+
+def varied(parameter: str) -> dict[str, Any]:
+    """Return the entry that names a parameter other than the coupling."""
+    return {} if parameter == COUPLING else {"parameter": parameter}
 
 
 def branch_columns(branch: Branch) -> dict[str, NDArray[Any]]:
     """Return the arrays of a branch by name: doubles, integers, and extended numbers beyond doubles."""
     columns = {name: number_array(getattr(branch, name)) for name in SCALAR_COLUMNS + MOMENT_COLUMNS}
     columns |= {name: np.asarray(getattr(branch, name), dtype=np.int64) for name in COUNT_COLUMNS}
+    if branch.parameter != COUPLING:
+        columns[parameter_column(branch.parameter)] = number_array(branch.values)
+        columns[tangent_column(branch.parameter)] = number_array(branch.tangent_values)
     return columns | dict(branch.observables)
 
 
@@ -348,6 +358,9 @@ def branch_from(values: Mapping[str, Any], arrays: Mapping[str, Any], labels: Se
         name: stored_array(arrays, name) for name in (*SCALAR_COLUMNS, *MOMENT_COLUMNS, *observed)
     }
     columns |= {name: np.asarray(arrays[name], dtype=np.int64) for name in COUNT_COLUMNS}
+    if (parameter := str(values.get("parameter", COUPLING))) != COUPLING:
+        columns["parameter_values"] = stored_array(arrays, parameter_column(parameter))
+        columns["tangent_parameter"] = stored_array(arrays, tangent_column(parameter))
     size = columns["coupling"].shape[0]
     if any(column.shape[:1] != (size,) for column in columns.values()) or len(point_labels) != size:
         raise InvalidInput(f"the columns of branch {values['label']!r} differ in length")
@@ -361,6 +374,7 @@ def branch_from(values: Mapping[str, Any], arrays: Mapping[str, Any], labels: Se
         outcome=Outcome[values["outcome"]],
         point_labels=point_labels,
         layout=layout_of(values),
+        parameter=parameter,
         observables={name: columns.pop(name) for name in observed},
         **columns,
     )
@@ -374,8 +388,14 @@ def observables_in(values: Mapping[str, Any], former: Sequence[str]) -> tuple[st
 def event_header(event: SpecialPoint) -> dict[str, Any]:
     """Return all fields of a special point without its moments, as JSON can hold them."""
     names = EVENT_INDICES + EVENT_TEXTS + EVENT_NUMBERS + EVENT_COUNTS
-    values: dict[str, Any] = plain({name: getattr(event, name) for name in names})
+    values: dict[str, Any] = plain({name: getattr(event, name) for name in names} | varied_event(event))
     return values
+
+
+def varied_event(event: SpecialPoint) -> dict[str, Any]:
+    """Return the entries that say where an event is in a parameter other than the coupling."""
+    own = {} if event.parameter == COUPLING else {parameter_column(event.parameter): event.value}
+    return varied(event.parameter) | own
 
 
 def event_values(event: SpecialPoint) -> dict[str, Any]:
@@ -391,6 +411,8 @@ def event_from(values: Mapping[str, Any]) -> SpecialPoint:
     fields |= {name: _number(values[name]) for name in EVENT_NUMBERS}
     fields |= {name: _count(values[name]) for name in EVENT_COUNTS}
     fields |= {name: _floats(values[name]) for name in EVENT_MOMENTS}
+    if (parameter := str(values.get("parameter", COUPLING))) != COUPLING:
+        fields |= {"parameter": parameter, "parameter_value": _number(values[parameter_column(parameter)])}
     if math.isnan(fields["relative_coupling"]):
         fields["relative_coupling"] = None
     return SpecialPoint(**fields)

@@ -150,10 +150,10 @@ class SphereModes(OnSphere):
         polar, degree = gauss_rule(3, points).polar, largest_degree(cosine.size)
         south, east = np.zeros((2, degree + 1, points), dtype=complex)
         for m in range(degree + 1):
-            slope = _along(cosine, sine, m, polar, derivative=True)
+            slope = order_along(cosine, sine, m, polar, derivative=True)
             south[m] = -(np.sin(polar) ** (m + 1)) * slope
             if m:
-                inner = m * np.sin(polar) ** (m - 1) * _along(cosine, sine, m, polar)
+                inner = m * np.sin(polar) ** (m - 1) * order_along(cosine, sine, m, polar)
                 south[m] += np.cos(polar) * inner
                 east[m] = 1j * inner
         return [_around(south, points), _around(east, points)]
@@ -171,10 +171,10 @@ class SphereModes(OnSphere):
 def _on_rings(cosine: Floats, sine: Floats, polar: Floats, points: int) -> Floats:
     """Return the sum of harmonics at polar angles and 2 points longitudes from 0, (n, 2 points)."""
     orders = range(largest_degree(cosine.size) + 1)
-    return _around(np.array([np.sin(polar) ** m * _along(cosine, sine, m, polar) for m in orders]), points)
+    return _around(np.array([np.sin(polar) ** m * order_along(cosine, sine, m, polar) for m in orders]), points)
 
 
-def _along(
+def order_along(
     cosine: Floats, sine: Floats, m: int, polar: Floats, *, derivative: bool = False
 ) -> npt.NDArray[np.complex128]:
     r"""Return the factor of :math:`\sin^m\theta\,e^{im\varphi}` along a meridian, or its slope in the cosine.
@@ -183,7 +183,7 @@ def _along(
     """
     degrees = np.arange(m, largest_degree(cosine.size) + 1)
     places, dimension = place(degrees, m), 3 + 2 * m
-    terms = _leading(m, degrees) * (cosine[places] - 1j * sine[places])
+    terms = leading_factors(m, degrees) * (cosine[places] - 1j * sine[places])
     if derivative:
         terms, dimension = raised(terms, dimension), dimension + 2
     if not terms.any():
@@ -192,7 +192,7 @@ def _along(
     return parts[0] + 1j * parts[1]
 
 
-def _leading(m: int, degrees: npt.NDArray[np.intp]) -> Floats:
+def leading_factors(m: int, degrees: npt.NDArray[np.intp]) -> Floats:
     """Return sqrt((2 - delta_m0) (l+m)!/(l-m)!) / (2^m m!) for l = m, m + 1, ..."""
     first = math.sqrt(2.0) if m else 1.0
     for k in range(1, m + 1):

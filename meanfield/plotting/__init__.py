@@ -17,8 +17,10 @@ from .files import check_figure, save_figure
 from .gallery import PICTURES, Picture, Shown, branches_shown, plot_gallery, states_shown
 from .globe import globe, mollweide, plot_globe, plot_mollweide
 from .panels import plot_panels
+from .phase_diagrams import plot_curve, plot_phase_diagram
 from .quantities import coupling_symbol, critical_mode
 from .relaxations import plot_relaxation
+from .sweeps import plot_sweep
 from .trajectories import animate, check_film, plot_energy, plot_moments, plot_trajectory
 
 __all__ = [
@@ -42,6 +44,7 @@ __all__ = [
     "plot_compared_moments",
     "plot_comparison",
     "plot_contraction",
+    "plot_curve",
     "plot_diagram",
     "plot_distances",
     "plot_energy",
@@ -52,8 +55,10 @@ __all__ = [
     "plot_mollweide",
     "plot_moments",
     "plot_panels",
+    "plot_phase_diagram",
     "plot_relaxation",
     "plot_state",
+    "plot_sweep",
     "plot_tail",
     "plot_trajectory",
     "save_figure",

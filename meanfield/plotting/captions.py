@@ -7,8 +7,11 @@ from typing import TYPE_CHECKING
 
 from ..arguments import checked
 from ..equations import Equation
+from ..records.columns import COUPLING
+from ..records.diagram import Diagram
 from ..wording import number_in_words, potential_in_words
 from .appearance import AXES_SIZE
+from .quantities import parameter_symbol
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -40,6 +43,13 @@ def caption_parts(problem: Equation) -> tuple[str, ...]:
     if problem.confinement is not None:
         parts.append(f"confinement {_symbols(potential_in_words(problem.confinement))}")
     return tuple(parts)
+
+
+def diagram_parts(diagram: Diagram) -> tuple[str, ...]:
+    """Return the caption of a diagram in parts, without its coupling; in another parameter, which one varies."""
+    if diagram.parameter == COUPLING:
+        return caption_parts(diagram.problem.at(coupling=None))
+    return (*caption_parts(diagram.problem), f"{parameter_symbol(diagram.parameter)} varied")
 
 
 def joined(parts: Sequence[str]) -> str:

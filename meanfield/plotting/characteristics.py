@@ -41,7 +41,7 @@ def plot_characteristics(
     """Draw the paths of labelled points against time, with the separatrix and the point that they contract to.
 
     These two are drawn of densities that have collapsed, to an order parameter above 0.9, and without a confinement
-    or a phase lag, under which clusters move on.
+    or a phase lag or frequency, under which clusters move on.
 
     Parameters
     ----------
@@ -197,7 +197,7 @@ def _has_collapsed(trajectory: Trajectory) -> bool:
 def _has_limit(trajectory: Trajectory) -> bool:
     """Return whether a density has collapsed to a cluster that stays where it is."""
     problem = trajectory.problem
-    return _has_collapsed(trajectory) and problem.confinement is None and not problem.velocity.lag
+    return _has_collapsed(trajectory) and problem.confinement is None and not problem.velocity.rotates
 
 
 def _chosen(angles: Floats, paths: int) -> NDArray[np.int64]:

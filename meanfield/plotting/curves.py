@@ -9,10 +9,11 @@ from numpy.typing import NDArray
 
 from ..arguments import checked
 from ..errors import InvalidInput
-from ..records.diagram import Branch, Diagram, SpecialPoint, segments
+from ..records.diagram import Branch, Diagram, SpecialPoint
 from ..records.outcome import Outcome
+from ..records.pieces import segments
 from .appearance import MARKERS, STYLES, colour_number, colour_of, new_axes, plain_frame
-from .captions import COLOUR, FONT_SIZE, branch_name, caption_parts, fitted, joined, width_of
+from .captions import COLOUR, FONT_SIZE, branch_name, diagram_parts, fitted, joined, width_of
 from .labels import place_labels
 from .quantities import (
     VANISHING,
@@ -21,6 +22,7 @@ from .quantities import (
     default_quantity,
     event_value,
     is_recorded,
+    place_of,
     symbol_of,
     values_of,
 )
@@ -75,7 +77,7 @@ def plot_diagram(
     labels: bool = True,
     **style: Any,
 ) -> "Axes":
-    r"""Draw a diagram against the coupling, relative to the critical one where there is one.
+    r"""Draw a diagram against its parameter, couplings relative to the critical one where there is one.
 
     Parameters
     ----------
@@ -102,7 +104,8 @@ def plot_diagram(
     Raises
     ------
     InvalidInput
-        If ``y`` is none of the quantities above, or the axes hold a diagram over the coupling in another unit.
+        If ``y`` is none of the quantities above, or the axes hold a diagram over another parameter or over the
+        coupling in another unit.
     """
     ax = draw_diagram(diagram, y, ax, style, legend=legend, labels=labels)
     write_names(ax)
@@ -152,6 +155,12 @@ def _present(ax: "Axes") -> list[_Drawing]:
 
 
 def _require_same_unit(diagram: Diagram, drawings: list[_Drawing]) -> None:
+    others = {drawing.diagram.parameter for drawing in drawings} - {diagram.parameter}
+    if others:
+        raise InvalidInput(
+            f"one of these diagrams is drawn over {diagram.parameter} and the other over {others.pop()}; draw them "
+            "in axes of their own"
+        )
     relative = diagram.critical_coupling is not None
     if any((drawing.diagram.critical_coupling is not None) is not relative for drawing in drawings):
         raise InvalidInput(
@@ -225,7 +234,7 @@ def _explain(ax: "Axes", drawings: list[_Drawing]) -> None:
 
 def _distinguished(drawings: list[_Drawing]) -> tuple[str, list[str]]:
     """Return the caption common to all diagrams, and for each of several its name in the legend."""
-    parts = [caption_parts(drawing.diagram.problem.at(coupling=None)) for drawing in drawings]
+    parts = [diagram_parts(drawing.diagram) for drawing in drawings]
     common = [part for part in parts[0] if all(part in other for other in parts)]
     names = [", ".join(part for part in own if part not in common) for own in parts]
     if len(drawings) > 1:
@@ -268,7 +277,6 @@ def _draw_event(ax: "Axes", drawing: _Drawing, event: SpecialPoint) -> None:
     if event.type == "endpoint" and not _left(diagram.branches[event.branch], event):
         return
     marker, size, text = MARKERS[event.type]
-    relative = event.coupling if diagram.critical_coupling is None else event.relative_coupling
     face: dict[str, Any] = {
         "marker": marker,
         "markersize": size,
@@ -276,8 +284,9 @@ def _draw_event(ax: "Axes", drawing: _Drawing, event: SpecialPoint) -> None:
         "markerfacecolor": "white",
         "markeredgewidth": 1.1,
     }
-    place = np.nan if relative is None else float(relative)
-    drawing.lines += ax.plot([place], [value], color=drawing.colour_of(event.branch), zorder=3.0, **face)
+    drawing.lines += ax.plot(
+        [place_of(diagram, event)], [value], color=drawing.colour_of(event.branch), zorder=3.0, **face
+    )
     drawing.entries.setdefault(text, _proxy(color="0.2", label=text, **face))
 
 

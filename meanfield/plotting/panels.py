@@ -10,7 +10,7 @@ from ..equations import has_free_energy
 from ..records.diagram import Diagram
 from ..records.observables import FREE_ENERGY_GAP
 from .appearance import colour_of
-from .captions import branch_name, caption, entitle_figure
+from .captions import branch_name, diagram_parts, entitle_figure, joined
 from .curves import draw_diagram, write_names
 from .densities import draw_densities
 from .labels import CROWD
@@ -73,7 +73,7 @@ def plot_panels(diagram: Diagram) -> "Figure":
             frameon=False,
             fontsize=8,
         )
-    entitle_figure(figure, caption(diagram.problem.at(coupling=None)))
+    entitle_figure(figure, joined(diagram_parts(diagram)))
     for ax, _ in panels:
         write_names(ax)
     return figure

@@ -1,11 +1,14 @@
 """Quantities of branches on the two axes of a diagram, with their symbols."""
 
+import re
+
 import numpy as np
 from numpy.typing import NDArray
 
 from ..arguments import checked
 from ..errors import InvalidInput
 from ..harmonics import Moments, modes_of
+from ..records.columns import COUPLING
 from ..records.diagram import Branch, Diagram, SpecialPoint
 from ..records.observables import observable_named
 
@@ -45,11 +48,29 @@ def default_quantity(diagram: Diagram) -> str:
 
 @checked
 def coupling_symbol(diagram: Diagram) -> str:
-    """Return the symbol of the horizontal axis of a diagram."""
+    """Return the symbol of the horizontal axis of a diagram: the coupling, or the name of another parameter."""
+    if diagram.parameter != COUPLING:
+        return parameter_symbol(diagram.parameter)
     if diagram.critical_coupling is None:
         return r"$\kappa$"
     mode = critical_mode(diagram)
     return rf"$\kappa/\kappa_{{{'c' if mode is None else mode}}}$"
+
+
+def parameter_symbol(parameter: str) -> str:
+    """Return the symbol of a parameter: a letter, with a number behind it as index, or its name."""
+    known = {"noise": "$D$", COUPLING: r"$\kappa$", "beta": r"$\beta$", "radius": "$R$"}
+    letter = re.fullmatch(r"([A-Za-z])_?(\d+)", parameter)
+    if letter is not None:
+        return f"${letter[1]}_{{{letter[2]}}}$"
+    return known.get(parameter, parameter.replace("_", " "))
+
+
+def place_of(diagram: Diagram, event: SpecialPoint) -> float:
+    """Return where a special point is on the horizontal axis, nan if that is not known."""
+    if diagram.parameter != COUPLING or diagram.critical_coupling is None:
+        return float(event.value)
+    return np.nan if event.relative_coupling is None else float(event.relative_coupling)
 
 
 def symbol_of(diagram: Diagram, y: str) -> str:
@@ -95,8 +116,8 @@ def _recorded(diagram: Diagram, branch: Branch, y: str) -> Floats | None:
 
 
 def abscissa(diagram: Diagram, branch: Branch) -> Floats:
-    """Return the couplings of a branch, (P,), relative to the critical one where there is one."""
-    chosen = branch.coupling if diagram.critical_coupling is None else branch.relative_coupling
+    """Return the values of the parameter on a branch, (P,), couplings relative to the critical one if there is."""
+    chosen = branch.values if diagram.critical_coupling is None else branch.relative_coupling
     return np.asarray(chosen, dtype=np.float64)
 
 

@@ -15,7 +15,8 @@ Logarithmic         +- log abs(2 sin(t/2))         -+ 1/k                       
 KellerSegel         -G, (s^2 - d^2/dt^2) G = delta -(1/pi)/(k^2 + s^2)            refused
 Custom              one's own                      quadrature                     quadrature
 External            confinement without symmetry   and coefficients of sines      of even ones
-Perceptron          confinement by neurons         and coefficients of sines      neurons at the poles
+Perceptron          confinement by neurons         and coefficients of sines      any direction, d = 3, or poles
+HarmonicSeries      confinement without an axis    refused                        by degree and order, d = 3
 Combination         sums and multiples of these    sums                           sums
 ==================  =============================  =============================  ================================
 
@@ -30,8 +31,10 @@ from .custom import Custom
 from .expressions import compiled as compiled
 from .external import External
 from .green import KellerSegel, Logarithmic
+from .harmonic import HarmonicSeries
 from .models import Kuramoto, MaierSaupe, Onsager
 from .neurons import ArcCosine
+from .parametric import require_named as require_named
 from .perceptron import ACTIVATIONS, Perceptron
 from .protocol import Combination, Potential
 from .registry import COMPOSED, POTENTIALS, known_potentials, potential_class, potential_from
@@ -47,6 +50,7 @@ __all__ = [
     "Custom",
     "External",
     "GegenbauerSeries",
+    "HarmonicSeries",
     "HegselmannKrause",
     "KellerSegel",
     "Kuramoto",
@@ -62,7 +66,7 @@ __all__ = [
     "potential_from",
 ]
 
-COMPOSED.update((kind.name, kind) for kind in (Combination, External, Perceptron))
+COMPOSED.update((kind.name, kind) for kind in (Combination, External, HarmonicSeries, Perceptron))
 POTENTIALS.update(
     (kind.name, kind)
     for kind in (

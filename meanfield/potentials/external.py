@@ -21,9 +21,10 @@ from .parametric import exchanged, numbered
 from .pieces import pieces_from
 from .protocol import Potential
 from .sampling import UserFunction, formula_values, name_of
-from .series import as_number, checked_coefficients, padded
+from .series import as_number, given_coefficients, padded
 from .uneven import FourierSeries, Parts, shape_of
 
+_SERIES = "cosine=(1.0,), sine=(0.0, 0.3)"
 _EXAMPLE = 'expression="cos(t) + 0.3*sin(2*t)"'
 
 
@@ -85,7 +86,7 @@ class External(Potential):
         if isinstance(self.expression, str):
             object.__setattr__(self, "expression", self.expression.strip())
         for kind in ("cosine", "sine"):
-            object.__setattr__(self, kind, _coefficients(getattr(self, kind), kind))
+            object.__setattr__(self, kind, given_coefficients(getattr(self, kind), kind, _SERIES))
         object.__setattr__(self, "constant", as_number(self.constant, "constant", "a finite number"))
         series = len(self.cosine) + len(self.sine) > 0
         given = [what is not None for what in (self.expression, self.function, self.parts)]
@@ -226,13 +227,6 @@ class External(Potential):
         rows[0, 0] = self.constant
         rows[0, 1 : 1 + len(self.cosine)], rows[1, 1 : 1 + len(self.sine)] = self.cosine, self.sine
         return FourierSeries(*rows)
-
-
-def _coefficients(values: Any, kind: str) -> tuple[float, ...]:
-    """Return the coefficients of cosines or sines, which may be none, as finite floats."""
-    if isinstance(values, Sequence) and not isinstance(values, str) and len(values) == 0:
-        return ()
-    return checked_coefficients(values, kind, "cosine=(1.0,), sine=(0.0, 0.3)")
 
 
 def _parts_from(description: Mapping[str, Any]) -> Parts:

@@ -17,7 +17,10 @@ from .terms import require_hashable
 
 # Degrees at which the answers are looked at.
 _DEGREES = (4, 33)
-_INHERITED = ("scale", "extended_multipliers", "relative_multipliers", "relative_tail_bound", "even", "amplitudes")
+_INHERITED = (
+    "scale", "extended_multipliers", "relative_multipliers", "relative_tail_bound", "even", "amplitudes", "zonal",
+    "require_domain", "harmonic_multipliers", "values_at", "gradient_at",
+)  # fmt: skip
 
 
 def require_interaction(potential: Any, domain: Domain) -> None:
@@ -29,6 +32,11 @@ def require_interaction(potential: Any, domain: Domain) -> None:
         As :func:`require_potential`.
     """
     require_potential(potential, domain, "potential")
+    if domain.has_azimuth and not potential.zonal:
+        raise InvalidInput(
+            f"an interaction potential is a function of the angle between two points, and {_name(potential)} has "
+            "directions of its own; it may be a confinement, as in confinement=..."
+        )
     if not potential.even:
         raise InvalidInput(
             f"an interaction potential must be even, and {_name(potential)} has sines; it may be a confinement, "
@@ -37,7 +45,7 @@ def require_interaction(potential: Any, domain: Domain) -> None:
 
 
 def require_confinement(potential: Any, domain: Domain) -> None:
-    """Refuse what is no potential on a domain, or on a sphere no function of the angle to the north pole.
+    """Refuse what is no potential on a domain: on spheres odd functions of the angle to the north pole.
 
     Raises
     ------
@@ -45,10 +53,12 @@ def require_confinement(potential: Any, domain: Domain) -> None:
         As :func:`require_potential`.
     """
     require_potential(potential, domain, "confinement")
-    if not potential.even:
-        formulas_of(domain).require_uneven(
-            f"{_name(potential)} is no even function of that; leave its odd part out, or take the circle"
-        )
+    for _, term in potential.as_terms():
+        term.require_domain(domain)
+        if term.zonal and not term.even:
+            formulas_of(domain).require_uneven(
+                f"{_name(term)} is no even function of that; leave its odd part out, or take the circle"
+            )
 
 
 def require_potential(potential: Any, domain: Domain, role: str) -> None:

@@ -124,6 +124,16 @@ class Formulas(Protocol):
         """
         ...
 
+    def require_azimuth(self, clause: str) -> None:
+        """Refuse functions of directions of two angles, in a sentence that a clause ends.
+
+        Raises
+        ------
+        InvalidInput
+            Unless on the ordinary sphere.
+        """
+        ...
+
     def of_cosines(self, series: Floats) -> Floats:
         """Return the multipliers of a finite series of cosines, given from k = 0 on."""
         ...

@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..domains import Circle
+from ..errors import InvalidInput
 from ..harmonics.gegenbauer import Extended, Floats
 from .arrays import Kinked, Number
 from .sampling import PI, Sampled
@@ -108,6 +109,12 @@ class OnCircle:
 
     def require_uneven(self, clause: str) -> None:
         """Accept any function of the angle."""
+
+    def require_azimuth(self, clause: str) -> None:
+        """Refuse directions of two angles."""
+        raise InvalidInput(
+            f"on the circle a direction is one angle, and {clause}; take Sphere(3) (--domain sphere)"
+        )
 
     def of_cosines(self, series: Floats) -> Floats:
         """Return the series, whose coefficients are the multipliers."""

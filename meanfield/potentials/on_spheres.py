@@ -93,8 +93,13 @@ class OnSphere:
     def require_uneven(self, clause: str) -> None:
         """Refuse what is no function of the angle to the north pole."""
         raise InvalidInput(
-            f"on {self.domain.in_words} a confinement is a function of the angle to the north pole, and {clause}"
+            f"on {self.domain.in_words} this needs a function of the angle to the north pole, and {clause}"
         )
+
+    def require_azimuth(self, clause: str) -> None:
+        """Refuse a sphere other than the ordinary one, on which a direction is more than two angles."""
+        if not self.domain.has_azimuth:
+            self.require_uneven(f"{clause}; only the ordinary sphere, Sphere(3), has directions of two angles")
 
     def of_cosines(self, series: Floats) -> Floats:
         """Return the multipliers of a finite cosine series by exact conversion, read-only."""

@@ -26,13 +26,16 @@ import numpy as np
 import numpy.typing as npt
 
 from ..arguments import methods_checked, shown
-from ..domains import Domain
+from ..domains import Domain, Sphere
 from ..errors import InvalidInput, did_you_mean
+from ..harmonics.packing import degrees_of_places
+from ..harmonics.points import harmonics_at
 from .arrays import Array, Number
 from .custom import Custom
 from .formulas import formulas_of
 from .protocol import Potential
-from .series import checked_coefficients, require_size
+from .series import checked_coefficients, given_coefficients, require_size
+from .vectors import places_of
 
 _HALF_PI = float(np.pi / 2)
 # Decimals of an angle that rounding leaves when turns are taken off.
@@ -91,15 +94,17 @@ class Perceptron(Potential):
     weights
         w_j, finite numbers, one a neuron.
     angles
-        Of the directions a_j, in radians; on spheres 0 and pi only, the north and the south pole.
+        Of the directions a_j, in radians; on spheres from the north pole, beyond the ordinary one 0 and pi only.
     activation
         sigma: ``"relu"``, ``"step"``, ``"tanh"``, ``"sigmoid"``, ``"softplus"`` or ``"gelu"``.
+    azimuths
+        On the ordinary sphere the angles of the directions about the pole, in radians; by default all are 0.
 
     Raises
     ------
     InvalidInput
-        If weights and angles are not as many finite numbers, or the activation is another one; for multipliers on a
-        sphere, if a direction is not on the axis.
+        If weights, angles and azimuths are not as many finite numbers, or the activation is another one; in an
+        equation, if the domain does not have the directions; for multipliers on a sphere, if one is off the axis.
 
     Examples
     --------
@@ -112,6 +117,7 @@ class Perceptron(Potential):
     weights: tuple[float, ...]
     angles: tuple[float, ...]
     activation: str = "relu"
+    azimuths: tuple[float, ...] = ()
     name: ClassVar[str] = "perceptron"
     formula: ClassVar[str] = "-(1/2) sum_j w_j phi(<a_j, x>)"
 
@@ -128,6 +134,13 @@ class Perceptron(Potential):
             raise InvalidInput(
                 f"a neuron has a weight and an angle, and there are {len(self.weights)} weights and "
                 f"{len(self.angles)} angles; try {example}"
+            )
+        azimuths = given_coefficients(self.azimuths, "azimuths", f"{example[:-1]}, azimuths=(0.0, 2.0))")
+        object.__setattr__(self, "azimuths", azimuths)
+        if azimuths and len(azimuths) != len(self.angles):
+            raise InvalidInput(
+                f"each neuron has an azimuth or none has, and there are {len(azimuths)} azimuths and "
+                f"{len(self.angles)} angles; try {example[:-1]}, azimuths=(0.0, 2.0))"
             )
         require_size(max(map(abs, self.weights)), "the largest weight")
 
@@ -151,6 +164,44 @@ class Perceptron(Potential):
         neurons = ACTIVATIONS[self.activation].sigma(np.cos(apart)) * np.sin(apart)
         return np.asarray(neurons @ np.array(self.weights))
 
+    @property
+    def zonal(self) -> bool:
+        """Whether every neuron points to a pole."""
+        return not self._off_axis.size
+
+    def require_domain(self, domain: Domain) -> None:
+        """Refuse directions that a domain does not have."""
+        if self.azimuths:
+            formulas_of(domain).require_azimuth("neurons have azimuths")
+        elif not (self.zonal or domain.has_azimuth):
+            formulas_of(domain).require_uneven(self._tilted)
+
+    @property
+    def directions(self) -> npt.NDArray[np.float64]:
+        """The unit vectors a_j on the ordinary sphere, (n, 3); exact at the poles."""
+        reduced, azimuths = self._reduced, np.array(self.azimuths or (0.0,) * len(self.angles))
+        across = np.where(np.isin(reduced, (0.0, np.pi)), 0.0, np.sin(reduced))
+        return np.stack([across * np.cos(azimuths), across * np.sin(azimuths), np.cos(reduced)], axis=1)
+
+    def harmonic_multipliers(self, degree: int) -> Array:
+        """Return -1/2 of the sums of weights times the harmonics at the directions, times those of a neuron."""
+        directions = harmonics_at(self.directions, degree) @ np.array(self.weights)
+        of_neuron = np.asarray(_neuron(self.activation).multipliers(Sphere(3), degree), dtype=float)
+        return np.asarray(-0.5 * of_neuron[degrees_of_places(directions.shape[1])] * directions)
+
+    def values_at(self, points: npt.ArrayLike) -> Array:
+        """Return V at unit vectors (n, 3)."""
+        cosines = places_of(points, 3) @ self.directions.T
+        return np.asarray(-0.5 * (ACTIVATIONS[self.activation].phi(cosines) @ np.array(self.weights)))
+
+    def gradient_at(self, points: npt.ArrayLike) -> Array:
+        """Return the gradient at unit vectors (n, 3), minus the velocity of the neurons, tangent to the sphere."""
+        places = places_of(points, 3)
+        cosines = places @ self.directions.T
+        weighted = ACTIVATIONS[self.activation].sigma(cosines) * np.array(self.weights)
+        along = (weighted * cosines).sum(axis=1)[:, np.newaxis]
+        return np.asarray(along * places - weighted @ self.directions)
+
     def multipliers(self, domain: Domain, degree: int) -> Array:
         """Return v_0, ..., v_degree."""
         return self._sums(domain, int(degree), np.cos)
@@ -168,8 +219,9 @@ class Perceptron(Potential):
         return 0.5 * total * float(_neuron(self.activation).tail_bound(domain, degree))
 
     def parameters(self) -> dict[str, Any]:
-        """Return the constructor arguments."""
-        return {"weights": list(self.weights), "angles": list(self.angles), "activation": self.activation}
+        """Return the constructor arguments, azimuths if there are any."""
+        named = {"weights": list(self.weights), "angles": list(self.angles), "activation": self.activation}
+        return named | ({"azimuths": list(self.azimuths)} if self.azimuths else {})
 
     def _apart(self, angle: npt.ArrayLike) -> npt.NDArray[np.float64]:
         """Return the angles from each neuron, along a last axis."""
@@ -177,13 +229,22 @@ class Perceptron(Potential):
 
     def _sums(self, domain: Domain, degree: int, wave: Callable[[Array], Array]) -> Array:
         """Return -1/2 of the sums of weights times waves at the angles, times the multipliers of a neuron."""
-        off_axis = self._reduced[~np.isin(self._reduced, (0.0, np.pi))]
-        if off_axis.size:
-            formulas_of(domain).require_uneven(
-                f"a neuron points to the angle {off_axis[0]:.6g} from it; put it at 0 or pi, or take the circle"
-            )
+        if not self.zonal:
+            formulas_of(domain).require_uneven(self._tilted)
         waves = wave(np.multiply.outer(np.arange(degree + 1.0), self._reduced)) @ np.array(self.weights)
         return np.asarray(-0.5 * waves * _neuron(self.activation).multipliers(domain, degree))
+
+    @property
+    def _off_axis(self) -> npt.NDArray[np.float64]:
+        """The angles of the neurons that do not point to a pole."""
+        return self._reduced[~np.isin(self._reduced, (0.0, np.pi))]
+
+    @property
+    def _tilted(self) -> str:
+        """A clause on a neuron that does not point to a pole."""
+        return (
+            f"a neuron points to the angle {self._off_axis[0]:.6g} from it; put it at 0 or pi, or take the circle"
+        )
 
     @property
     def _reduced(self) -> npt.NDArray[np.float64]:

@@ -10,7 +10,9 @@ convolution with W against the uniform probability is multiplication by :math:`\
 :math:`N_l` the number of harmonics of that degree, 2 on the circle.
 
 The external potential of a confinement need not be even on the circle; then
-:math:`V(t) = \sum_k v_k\cos kt + \sum_k u_k\sin kt`, the :math:`v_k` being its multipliers.
+:math:`V(t) = \sum_k v_k\cos kt + \sum_k u_k\sin kt`, the :math:`v_k` being its multipliers. Nor need it be a
+function of the angle to the north pole on the ordinary sphere; then it is the sum of harmonics of
+:mod:`meanfield.harmonics.points`.
 
 Degree l is attractive when :math:`w_l < 0`. Everything computed from a potential uses these multipliers;
 the function itself is never sampled on a grid, so potentials with a kink or a singularity cost nothing.
@@ -23,12 +25,14 @@ import numpy as np
 import numpy.typing as npt
 
 from ..arguments import is_potential, methods_checked
-from ..domains import Domain
+from ..domains import Domain, Sphere
 from ..errors import ComputationFailed, InvalidInput
+from ..harmonics.packing import moduli, packed
 from .arrays import Array, Number, narrowed
 from .parametric import continuous, differenced, exchanged, require_named, values_of
 from .series import as_number
 from .terms import collected, joined, parameters_of_terms
+from .vectors import gradient_about_pole, polar_of
 
 Terms: TypeAlias = "tuple[tuple[float, Potential], ...]"
 
@@ -42,7 +46,8 @@ class Potential(Protocol):
     """An interaction or confinement potential; frozen, hashable, equal by value.
 
     An interaction is even; a confinement of the circle need not be, and then says so by ``even`` and
-    ``sine_multipliers``.
+    ``sine_multipliers``. One of the ordinary sphere that is no function of the angle to the north pole says so by
+    ``zonal``, and has ``harmonic_multipliers``, ``values_at`` and ``gradient_at``.
 
     A class of one's own implements ``values``, ``slope``, ``multipliers``, ``tail_bound`` and
     ``parameters``, carries a ``name`` and inherits the rest, of which ``multiplier_derivatives`` is better given as
@@ -116,8 +121,35 @@ class Potential(Protocol):
         """Return the coefficients of sin kt, k = 0..degree, shape (degree + 1,); 0 for an even potential."""
         return np.zeros(degree + 1)
 
+    @property
+    def zonal(self) -> bool:
+        """Whether on spheres it is a function of the angle to the north pole alone."""
+        return True
+
+    def require_domain(self, domain: Domain) -> None:
+        """Refuse, by InvalidInput, a domain on which it is no confinement."""
+        return
+
+    def harmonic_multipliers(self, degree: int) -> Array:
+        """Return v_lm and u_lm on the ordinary sphere, by degree and order, (2, (L + 1)(L + 2)/2)."""
+        cosine = packed(np.asarray(self.multipliers(Sphere(3), degree), dtype=float))
+        return np.stack([cosine, np.zeros_like(cosine)])
+
+    def values_at(self, points: npt.ArrayLike) -> Array:
+        """Return the values at unit vectors (n, d), the last component along the north pole."""
+        return self.values(polar_of(points))
+
+    def gradient_at(self, points: npt.ArrayLike) -> Array:
+        """Return the gradient at unit vectors (n, d), tangent to the sphere, (n, d)."""
+        return gradient_about_pole(self.slope, points)
+
     def amplitudes(self, domain: Domain, degree: int) -> Array:
-        """Return the moduli of w_k - i u_k, the u_k being the coefficients of the sines, k = 0..degree."""
+        """Return the moduli of w_k - i u_k, the u_k being the coefficients of the sines, k = 0..degree.
+
+        On the ordinary sphere, the lengths of the coefficients of each degree.
+        """
+        if domain.has_azimuth and not self.zonal:
+            return moduli(*self.harmonic_multipliers(degree))
         cosines = np.abs(self.multipliers(domain, degree))
         return cosines if self.even else np.hypot(cosines, self.sine_multipliers(domain, degree))
 
@@ -337,6 +369,23 @@ class Combination(Potential):
         return narrowed(
             _without_cancelled([np.longdouble(f) * part.sine_multipliers(domain, degree) for f, part in self.terms])
         )
+
+    @property
+    def zonal(self) -> bool:
+        """Whether all terms are functions of the angle to the north pole."""
+        return all(potential.zonal for _, potential in self.terms)
+
+    def harmonic_multipliers(self, degree: int) -> Array:
+        """Return the sums of the multipliers by degree and order."""
+        return self._summed([potential.harmonic_multipliers(degree) for _, potential in self.terms])
+
+    def values_at(self, points: npt.ArrayLike) -> Array:
+        """Return the sum of the values at unit vectors."""
+        return self._summed([potential.values_at(points) for _, potential in self.terms])
+
+    def gradient_at(self, points: npt.ArrayLike) -> Array:
+        """Return the sum of the gradients at unit vectors."""
+        return self._summed([potential.gradient_at(points) for _, potential in self.terms])
 
     def tail_bound(self, domain: Domain, degree: int) -> Number:
         """Return the sum of the bounds."""

@@ -3,7 +3,7 @@
 import functools
 import itertools
 import math
-from collections.abc import Mapping, Set
+from collections.abc import Mapping, Sequence, Set
 from typing import Any
 
 import numpy as np
@@ -48,6 +48,13 @@ def checked_coefficients(values: Any, what: str, example: str) -> tuple[float, .
     )
     require_size(max(map(abs, numbers)), f"the largest coefficient of {what}")
     return numbers
+
+
+def given_coefficients(values: Any, what: str, example: str) -> tuple[float, ...]:
+    """Return values as a tuple of finite floats, which may be none."""
+    if isinstance(values, Sequence) and not isinstance(values, str) and len(values) == 0:
+        return ()
+    return checked_coefficients(values, what, example)
 
 
 def require_size(size: float, what: str) -> None:

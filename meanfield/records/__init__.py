@@ -1,5 +1,7 @@
 """The records of results: plain arrays with names, to be saved, exported, plotted and summarised."""
 
+from .columns import COUPLING as COUPLING
+from .columns import parameter_column as parameter_column
 from .comparison import Comparison as Comparison
 from .comparison import Fit as Fit
 from .comparison import Means as Means
@@ -16,6 +18,7 @@ from .diagram import SpecialPoint as SpecialPoint
 from .diagram import state_at as state_at
 from .ensemble import Ensemble as Ensemble
 from .flow_map import FlowMap as FlowMap
+from .observables import ANGULAR_VELOCITY as ANGULAR_VELOCITY
 from .observables import DISSIPATION as DISSIPATION
 from .observables import ENERGY_DISSIPATION as ENERGY_DISSIPATION
 from .observables import ENERGY_GAP as ENERGY_GAP
@@ -24,10 +27,14 @@ from .observables import ORDER_DEFICIT as ORDER_DEFICIT
 from .observables import Observables as Observables
 from .observables import observable_named as observable_named
 from .outcome import Outcome as Outcome
+from .phase_diagram import PhaseDiagram as PhaseDiagram
+from .phase_diagram import Region as Region
+from .pieces import segments as segments
 from .relaxation import NORMS as NORMS
 from .relaxation import RateFit as RateFit
 from .relaxation import Relaxation as Relaxation
 from .state import Spectrum as Spectrum
 from .state import State as State
 from .state import StationaryStates as StationaryStates
+from .sweep import Sweep as Sweep
 from .trajectory import Trajectory as Trajectory

@@ -3,13 +3,14 @@
 import dataclasses
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Annotated, Any, ClassVar, Literal
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..arguments import ITSELF, checked, shown
-from ..base import Record, brief
+from ..base import Record, SavedRecord, brief
 from ..domains import Circle, Domain
 from ..equations import Equation
 from ..errors import InvalidInput
@@ -19,6 +20,9 @@ from .diagram import is_index
 from .observables import FREE_ENERGY_GAP, Observed
 from .outcome import Outcome
 from .state import State
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
@@ -131,7 +135,7 @@ class CurvePoint(Record):
 
 @checked
 @dataclass(frozen=True, eq=False, repr=False)
-class Curve(Observed):
+class Curve(SavedRecord, Observed):
     """A curve of special points in the plane of two parameters, P points with moments of degree 0 to n.
 
     Attributes
@@ -319,6 +323,14 @@ class Curve(Observed):
             other_sine=None if self.other_sine is None else self.other_sine[point],
             layout=self.layout,
         )
+
+    def plot(self, ax: "Axes | None" = None, **style: Any) -> "Axes":
+        """Draw the curve in the plane of its two parameters; see :func:`meanfield.plotting.plot_curve`."""
+        return self._drawn("plot_curve", ax, **style)
+
+    def to_auto(self, path: str | Path, *, force: bool = False) -> tuple[Path, ...]:
+        """Write AUTO-07p files with two free parameters, ``b.NAME``, ``s.NAME`` and ``d.NAME``."""
+        return self._saved(path, "auto", force)
 
     def summary(self) -> str:
         """Return the curve, its ends, its organising points and its warnings as readable lines."""

@@ -1,11 +1,10 @@
 """Records of continuation: special points, branches and the whole diagram, plain arrays only."""
 
 import dataclasses
-import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,8 +16,19 @@ from ..equations import Equation
 from ..errors import InvalidInput, did_you_mean
 from ..harmonics import Layout, Moments, modes_of, moment_columns, moments_of
 from ..potentials import Number
+from .columns import (
+    COUPLING,
+    PLACE_COLUMNS,
+    POINT_AXIS_COLUMNS,
+    RESULT_COLUMNS,
+    SPECIAL_AXIS_COLUMNS,
+    SPECIAL_COLUMNS,
+    parameter_column,
+    with_parameter,
+)
 from .observables import FREE_ENERGY_GAP, Observed, former_arguments
 from .outcome import Outcome
+from .point_types import PointType, point_type
 from .state import State
 
 if TYPE_CHECKING:
@@ -27,25 +37,6 @@ if TYPE_CHECKING:
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
-PointType = Literal["branch point", "fold", "transition", "endpoint"]
-# The names of the types, the abbreviation first.
-POINT_NAMES: dict[PointType, tuple[str, ...]] = {
-    "branch point": ("bp", "branching point", "bifurcation", "bifurcation point"),
-    "fold": ("lp", "limit point", "turning point", "saddle node", "sn", "fold point", "fold bifurcation"),
-    "transition": ("tr", "equal free energy", "point of equal free energy", "transition point", "phase transition"),
-    "endpoint": ("ep", "end point", "end"),
-}
-
-# The columns of tables of points, between which those of the observables stand.
-PLACE_COLUMNS = ("branch", "point", "coupling", "relative_coupling", "m1", "m2", "m3", "m4")
-RESULT_COLUMNS = ("unstable", "slowest_rate", "residual", "modes", "label", "branch_label")
-SPECIAL_COLUMNS = (
-    "branch", "type", "coupling", "relative_coupling", "lower", "upper", "m1", "m2",
-    "unstable_before", "unstable_after", "kernel_dimension", "status", "point", "description", "branch_label",
-)  # fmt: skip
-# On spheres these follow, see :mod:`meanfield.harmonics.moments`.
-POINT_AXIS_COLUMNS = ("p1", "p2", "p3", "p4")
-SPECIAL_AXIS_COLUMNS = ("p1", "p2")
 
 
 def _of_axis(names: tuple[str, ...], domain: Domain) -> tuple[str, ...]:
@@ -67,7 +58,7 @@ class SpecialPoint(Record):
     coupling, relative_coupling : float
         Where it is; relative to the smallest positive critical coupling, None if no such coupling exists.
     lower, upper : float
-        An interval of couplings that contains the event.
+        An interval of the parameter of the diagram, by default the coupling, that contains the event.
     unstable_before, unstable_after : int or None
         Unstable directions on the two sides along the branch.
     kernel_dimension : int or None
@@ -84,6 +75,10 @@ class SpecialPoint(Record):
         The space of the density, that of the diagram which the point is in.
     problem : Equation or None
         That of the diagram which the point is in; None if it is in none.
+    parameter : str
+        The parameter of the diagram, ``coupling`` by default.
+    parameter_value : float or None
+        Its value, if it is not the coupling.
     """
 
     branch: int
@@ -103,6 +98,13 @@ class SpecialPoint(Record):
     layout: Layout = "degree"
     domain: Domain = field(default_factory=Circle)
     problem: Equation | None = None
+    parameter: str = COUPLING
+    parameter_value: Number | None = None
+
+    @property
+    def value(self) -> Number:
+        """The value of the parameter of the diagram."""
+        return self.coupling if self.parameter_value is None else self.parameter_value
 
     @property
     def moments(self) -> Moments:
@@ -135,6 +137,8 @@ class SpecialPoint(Record):
         On spheres with those of ``SPECIAL_AXIS_COLUMNS``.
         """
         row = {key: getattr(self, key) for key in SPECIAL_COLUMNS if key != "branch_label"}
+        if self.parameter != COUPLING:
+            row[parameter_column(self.parameter)] = self.value
         return row | {name: self.moment(name) for name in _of_axis(SPECIAL_AXIS_COLUMNS, self.domain)}
 
 
@@ -182,6 +186,10 @@ class Branch(Observed):
         ``"degree"``, moments by degree; ``"order"``, those of densities on S^2 by degree and order.
     domain
         The space of the densities; a diagram sets it.
+    parameter : str
+        The parameter of the diagram, ``coupling`` by default.
+    parameter_values, tangent_parameter : (P,) float or None
+        Its values and their derivative along the curve, if it is not the coupling.
     """
 
     _along: ClassVar[str] = "coupling"
@@ -206,9 +214,22 @@ class Branch(Observed):
     outcome: Outcome
     layout: Layout = "degree"
     domain: Domain = field(default_factory=Circle)
+    parameter: str = COUPLING
+    parameter_values: Floats | None = None
+    tangent_parameter: Floats | None = None
 
     def __len__(self) -> int:
         return self.coupling.size
+
+    @property
+    def values(self) -> Floats:
+        """(P,) values of the parameter of the diagram, by default the coupling."""
+        return self.coupling if self.parameter_values is None else self.parameter_values
+
+    @property
+    def tangent_values(self) -> Floats:
+        """(P,) derivative of the parameter along the curve."""
+        return self.tangent_coupling if self.tangent_parameter is None else self.tangent_parameter
 
     @property
     def moments(self) -> Moments:
@@ -234,16 +255,16 @@ class Branch(Observed):
 @checked
 @dataclass(frozen=True, eq=False, repr=False)
 class Diagram(SavedRecord):
-    """A bifurcation diagram in the coupling.
+    """A bifurcation diagram in the coupling, or in another parameter.
 
     Attributes
     ----------
     problem
-        The equation, with its coupling free.
+        The equation, with its coupling free; in another parameter with the value that this had.
     interval : (float, float)
-        Range of couplings covered.
+        Range of the parameter covered.
     critical_coupling : float or None
-        Smallest positive coupling at which the uniform state loses stability.
+        Smallest positive coupling at which the uniform state loses stability; None in another parameter.
     branches, special_points
         The curves and the events on them.
     warnings : tuple of str
@@ -251,6 +272,8 @@ class Diagram(SavedRecord):
         count, refused branches, limits that were reached. Empty when there is nothing to say.
     provenance
         Version, options, command and time of the computation.
+    parameter : str
+        The name of the parameter, one of ``problem.parameters``, ``coupling`` by default.
     """
 
     problem: Equation
@@ -260,12 +283,16 @@ class Diagram(SavedRecord):
     special_points: tuple[SpecialPoint, ...]
     warnings: tuple[str, ...] = ()
     provenance: dict[str, Any] = field(default_factory=dict)
+    parameter: str = COUPLING
 
     def __post_init__(self) -> None:
         # So that they can name their moments, and points start curves of their own.
         domain = self.problem.domain
         branches = tuple(dataclasses.replace(branch, domain=domain) for branch in self.branches)
-        points = tuple(dataclasses.replace(p, domain=domain, problem=self.problem) for p in self.special_points)
+        points = tuple(
+            dataclasses.replace(point, domain=domain, problem=_problem_along(self.problem, point))
+            for point in self.special_points
+        )
         object.__setattr__(self, "branches", branches)
         object.__setattr__(self, "special_points", points)
         super().__post_init__()
@@ -344,6 +371,7 @@ class Diagram(SavedRecord):
     def point_rows(self) -> Iterator[dict[str, Any]]:
         """Yield the points of all branches as table rows with the keys of ``point_columns``."""
         names, columns = moment_columns(self.problem.domain), self.point_columns
+        varied = parameter_column(self.parameter) if self.parameter != COUPLING else COUPLING
         for index, branch in enumerate(self.branches):
             moments = {name: branch.moments.named(name) for name in names}
             for point in range(len(branch)):
@@ -351,6 +379,7 @@ class Diagram(SavedRecord):
                     "branch": index,
                     "point": point,
                     "coupling": branch.coupling[point],
+                    varied: branch.values[point],
                     "relative_coupling": _known(branch.relative_coupling[point]),
                     **{name: float(values[point]) for name, values in moments.items()},
                     **_at(branch.observables, point),
@@ -373,12 +402,14 @@ class Diagram(SavedRecord):
     @property
     def point_columns(self) -> tuple[str, ...]:
         """Keys of the rows of points: place, observables, the rest, on spheres also the moments about the axis."""
-        return PLACE_COLUMNS + self.observables + RESULT_COLUMNS + _of_axis(POINT_AXIS_COLUMNS, self.problem.domain)
+        places = with_parameter(PLACE_COLUMNS, self.parameter)
+        return places + self.observables + RESULT_COLUMNS + _of_axis(POINT_AXIS_COLUMNS, self.problem.domain)
 
     @property
     def special_columns(self) -> tuple[str, ...]:
         """Keys of the rows of special points: ``SPECIAL_COLUMNS``, on spheres with the moments about the axis."""
-        return SPECIAL_COLUMNS + _of_axis(SPECIAL_AXIS_COLUMNS, self.problem.domain)
+        columns = with_parameter(SPECIAL_COLUMNS, self.parameter)
+        return columns + _of_axis(SPECIAL_AXIS_COLUMNS, self.problem.domain)
 
     def plot(self, y: str | None = None, ax: "Axes | None" = None, **style: Any) -> "Axes":
         """Draw the diagram: stable solid, unstable dashed, special points by marker.
@@ -421,44 +452,6 @@ class Diagram(SavedRecord):
         return self._saved(path, "auto", force)
 
 
-def segments(branch: Branch, kinds: Integers) -> Iterator[tuple[int, int, int]]:
-    """Yield (first point, last point, kind) of the pieces of a branch that are of one kind.
-
-    Consecutive pieces share a point: the special point at which the kind changes, if one of the two points
-    about the change is labelled.
-    """
-    if len(branch) < 2:
-        return
-    between = [_kind_between(branch, kinds, point) for point in range(len(branch) - 1)]
-    start = 0
-    for point in range(1, len(between) + 1):
-        if point == len(between) or between[point] != between[start]:
-            yield start, point, between[start]
-            start = point
-
-
-def _kind_between(branch: Branch, kinds: Integers, point: int) -> int:
-    left, right = int(kinds[point]), int(kinds[point + 1])
-    return right if left != right and branch.point_labels[point] and not branch.point_labels[point + 1] else left
-
-
-def point_type(name: str) -> PointType:
-    """Return the type of special points for a name used in records, files, the summary or the literature.
-
-    Raises
-    ------
-    InvalidInput
-        If it means none.
-    """
-    types = {other: kind for kind, others in POINT_NAMES.items() for other in (kind, *others)}
-    words = " ".join(re.split(r"[\s_-]+", name.strip().lower())) if isinstance(name, str) else ""
-    for singular in (words, words.removesuffix("s"), re.sub("ies$", "y", words)):
-        if singular in types:
-            return types[singular]
-    known = ", ".join(f"{kind!r} ({others[0].upper()})" for kind, others in POINT_NAMES.items())
-    raise InvalidInput(f"no special point is called {name!r}; {did_you_mean(words, types)}there are {known}")
-
-
 def is_index(value: Any, size: int) -> bool:
     """Return whether a value is a place in a sequence of a size, also one from its end."""
     whole = isinstance(value, (int, np.integer)) and not isinstance(value, bool)
@@ -474,10 +467,24 @@ def _known(value: float) -> float | None:
     return None if np.isnan(value) else float(value)
 
 
+def _problem_along(problem: Equation, point: SpecialPoint) -> Equation:
+    """Return the problem of a special point, its coupling free, with the value of the parameter there."""
+    if point.parameter_value is None:
+        return problem
+    return problem.with_parameter(point.parameter, float(point.parameter_value)).at(coupling=None)
+
+
+def _problem_at(problem: Equation, branch: Branch, point: int) -> Equation:
+    """Return the problem with the parameters of a point of a branch."""
+    if branch.parameter_values is not None:
+        problem = problem.with_parameter(branch.parameter, float(branch.parameter_values[point]))
+    return problem.at(coupling=branch.coupling[point])
+
+
 def state_at(problem: Equation, branch: Branch, point: int) -> State:
     """Return the density at a point of a branch as a state, its coupling in the precision of the branch."""
     return State(
-        problem=problem.at(coupling=branch.coupling[point]),
+        problem=_problem_at(problem, branch, point),
         cosine=branch.cosine[point],
         sine=branch.sine[point],
         observables=_at(branch.observables, point),

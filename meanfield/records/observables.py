@@ -24,6 +24,8 @@ DISSIPATION = "dissipation"
 ENERGY_GAP = "energy_gap"
 ENERGY_DISSIPATION = "energy_dissipation"
 ORDER_DEFICIT = "order_deficit"
+# Of a density that rests in a rotating frame only.
+ANGULAR_VELOCITY = "angular_velocity"
 
 # What else a record, a table, a picture or a file of ours or of another program calls so.
 RESERVED = {
@@ -31,10 +33,11 @@ RESERVED = {
     "density", "description", "distance", "domain", "evaluations", "event", "f", "flow_map", "flow_time", "h",
     "harmonic", "index", "kernel_dimension", "label", "label_density", "layout", "lower", "mass_error",
     "method", "minimiser", "minimiser_reason", "minimum", "modes", "moment", "moments", "msg", "norm",
-    "observables", "order", "order_parameter", "outcome", "parent", "point", "point_labels", "points",
-    "position", "problem", "provenance", "relative_coupling", "residual", "s", "sine", "slowest_rate", "stable",
-    "state", "state_names", "status", "steps", "symmetry", "tangent_cosine", "tangent_coupling", "tangent_sine",
-    "time", "tolerance", "type", "unstable", "unstable_after", "unstable_before", "upper", "v", "warnings", "x",
+    "observables", "order", "order_parameter", "outcome", "parameter", "parameter_values", "parent", "point",
+    "point_labels", "points", "position", "problem", "provenance", "relative_coupling", "residual", "s", "sine",
+    "slowest_rate", "stable", "state", "state_names", "status", "steps", "symmetry", "tangent_cosine",
+    "tangent_coupling", "tangent_parameter", "tangent_sine", "time", "tolerance", "type", "unstable",
+    "unstable_after", "unstable_before", "upper", "v", "warnings", "x",
 }  # fmt: skip
 # Moments, and the digits of extended numbers in files.
 TAKEN = re.compile(r"[mprs]\d+|.*_decimal")
@@ -68,6 +71,9 @@ KNOWN = {
     ),
     ORDER_DEFICIT: Observable(
         "one minus the order parameter of degree 1, accurate relative to itself", "1-r", "$1 - r$"
+    ),
+    ANGULAR_VELOCITY: Observable(
+        "angular velocity of the frame in which the density rests, radians per unit of time", "Omega", r"$\Omega$"
     ),
 }
 

@@ -22,6 +22,7 @@ class Outcome(Enum):
     UNDECIDED = "the density rests where a stable and an unstable stationary state are both within its accuracy"
     PARTIAL = "the computation failed on the way; what was computed before is kept"
     COMPLETED = "every replica reached the final time"
+    SWEPT = "every value was computed"
     INTERRUPTED = "interrupted; what was computed before is kept"
 
     def __str__(self) -> str:

@@ -47,8 +47,8 @@ def flight_profile(problem: Equation, angle: npt.ArrayLike) -> Array:
     Raises
     ------
     InvalidInput
-        If there is noise, a confinement or a phase lag, an angle is out of range, or particles come to rest between
-        the cluster and the antipode.
+        If there is noise, a confinement, a phase lag or a frequency, an angle is out of range, or particles come to
+        rest between the cluster and the antipode.
 
     Examples
     --------
@@ -84,10 +84,10 @@ def flight_profile(problem: Equation, angle: npt.ArrayLike) -> Array:
 
 
 def _require(problem: Equation) -> None:
-    if problem.noise > 0.0 or problem.confinement is not None or problem.velocity.lag:
+    if problem.noise > 0.0 or problem.confinement is not None or problem.velocity.rotates:
         raise InvalidInput(
-            "the profile of the mass in flight is that of equations without noise, confinement and phase lag; "
-            "leave these out, and give noise=0"
+            "the profile of the mass in flight is that of equations without noise, confinement, phase lag and "
+            "common frequency; leave these out, and give noise=0"
         )
 
 

@@ -204,6 +204,9 @@ class Basis(Protocol):
     def resized(self, cells: Integers, nodes: int) -> "Basis":
         """Return the same basis with other modes and another number of nodes."""
 
+    def confined(self, confinement: Any) -> "Basis":
+        """Return the same basis in another confinement of the same symmetries, given as to the class itself."""
+
 
 class Tailed(Protocol):
     """Protocol of bases and systems that give the largest of their last moments."""

@@ -131,6 +131,10 @@ class CosineBasis(Basis):
         """Return the same basis with other cells and another number of nodes."""
         return CosineBasis(cells, nodes, self.symmetry, self.confinement, self.axis)
 
+    def confined(self, confinement: Floats) -> "CosineBasis":
+        """Return the same basis in another confinement."""
+        return CosineBasis(self.cells, self.nodes, self.symmetry, confinement, self.axis)
+
     def about(self, axis: float) -> "CosineBasis":
         """Return the basis of the densities even about another reflection axis of the confinement.
 

@@ -60,6 +60,10 @@ class FourierBasis(Basis):
         """Return the same basis with other cells and another number of nodes."""
         return FourierBasis(cells, nodes, self.symmetry, self.confinement)
 
+    def confined(self, confinement: Any) -> "FourierBasis":
+        """Return the same basis in another confinement."""
+        return FourierBasis(self.cells, self.nodes, self.symmetry, confinement)
+
     def admissible(self, limit: int) -> Integers:
         """Return the degrees up to a limit that densities of the symmetry can have."""
         return multiples(self.symmetry, limit)

@@ -104,6 +104,13 @@ class InvariantBasis(Basis):
         basis._resolve(nodes)
         return basis
 
+    def confined(self, confinement: Floats) -> "InvariantBasis":
+        """Return the same basis in another confinement."""
+        basis = copy.copy(self)
+        basis.confinement = confinement
+        basis._fixed = basis._confined(confinement)
+        return basis
+
     def admissible(self, limit: int) -> Integers:
         """Return the degrees up to a limit that have invariant harmonics."""
         return self.group.admissible(limit)

@@ -5,6 +5,7 @@ Fields are dense sums over a Gauss rule, whose weights enter large fields as log
 concentrated states of high dimensions nor the tiny weights there leave the range of double precision.
 """
 
+import copy
 import functools
 import math
 from typing import NamedTuple
@@ -146,6 +147,14 @@ class ZonalBasis(Basis):
         """Return the same basis with other cells and another number of nodes."""
         return ZonalBasis(self.domain, cells, nodes, self.symmetry, self.confinement)
 
+    def confined(self, confinement: Floats) -> "ZonalBasis":
+        """Return the same basis in another confinement."""
+        basis = copy.copy(self)
+        basis.confinement, basis._sampled = confinement, self._sampled.confined(confinement)
+        if "_second" in vars(self):
+            basis._second = self._second.confined(confinement)
+        return basis
+
     def admissible(self, limit: int) -> Integers:
         """Return the degrees up to a limit that densities of the symmetry can have."""
         return multiples(self.symmetry, limit)
@@ -254,6 +263,11 @@ class _Sampled(NamedTuple):
     polynomials: Floats
     modes: Floats
     fixed: Floats | None
+
+    def confined(self, confinement: Floats) -> "_Sampled":
+        """Return the same values with another fixed part of the field, by its coefficients from degree one."""
+        count = min(confinement.size, len(self.polynomials) - 1)
+        return self._replace(fixed=confinement[:count] @ self.polynomials[1 : count + 1])
 
     def values(self, field: Floats) -> Floats:
         """Return a field at the nodes."""

@@ -21,8 +21,8 @@ from .junctions import INSEPARABLE, Departure
 ALIGNED = 0.99
 # Moments of one branch point, known by its coupling and by extrapolation, agree to this share of the amplitude.
 SAME_PLACE = 1e-5
-# Couplings of one branch point, found from two sides, agree to this.
-SAME_COUPLING = 1e-7
+# Values of the parameter at one branch point, found from two sides, agree to this.
+SAME_VALUE = 1e-7
 # Newton at a branch point may fall onto the more symmetric branch: modes that shrink by this factor in one step.
 COLLAPSE = 1e-6
 # The first step of a secant towards a critical state, as a share of the distance that it may have.
@@ -38,8 +38,8 @@ class Arrival:
     point
         The branch point, in the equation of the more symmetric branch; for the uniform state in that of the branch
         that arrives, with the direction of this branch from there.
-    coupling : float
-        Its coupling.
+    value : float
+        The value of the parameter there.
     reflecting : bool
         Whether the branch continues as a rotated or reflected copy of itself, so that it ends here.
     met : str
@@ -47,13 +47,13 @@ class Arrival:
     even : bool
         Whether the states of the arriving branch have a reflection axis.
     error : float
-        Error of the coupling, in q.
+        Error of the value, in q.
     kernel_dimension : int or None
         Dimension of the kernel at the branch point; None if it is not known.
     """
 
     point: Point
-    coupling: Number
+    value: Number
     reflecting: bool
     met: str
     even: bool = True
@@ -68,13 +68,12 @@ def at_uniform(last: Point, point: Point) -> Arrival:
     """
     equation, older = point.equation, last.on(point.equation)
     dominant = int(np.argmax(np.abs(older.b - point.b)))
-    inverse = equation.doubled * equation.scales[dominant] ** 2 * equation.basis.squares[dominant]
-    coupling, q = equation.sign * equation.unit / inverse, float(1.0 / inverse)
+    value, q = equation.threshold(dominant, point.q)
     kernel = np.where(np.abs(equation.distances(q)) <= INSEPARABLE, older.b, 0.0)
     zero = np.zeros_like(kernel)
     leaving = kernel / np.linalg.norm(kernel)
     end = Point(equation, Solution(zero, q, equation.evaluate(zero, q), leaving, 0.0, 0), 0.0, leaving)
-    return Arrival(end, coupling, True, "the uniform state")
+    return Arrival(end, value, True, "the uniform state")
 
 
 def leads_back(departure: Departure, arrival: Arrival) -> bool:
@@ -82,7 +81,7 @@ def leads_back(departure: Departure, arrival: Arrival) -> bool:
     end = arrival.point
     if end.leaving is None or np.any(end.b) or np.any(departure.b):
         return False
-    if abs(float(departure.coupling / arrival.coupling) - 1.0) > INSEPARABLE:
+    if end.equation.apart(departure.value, arrival.value) > INSEPARABLE:
         return False
     direction = departure.equation.transfer(departure.direction, end.equation)
     return any(float(image @ end.leaving) >= ALIGNED for image in end.equation.basis.images(direction))
@@ -93,7 +92,7 @@ def same_place(departure: Departure, arrival: Arrival) -> bool:
     point = arrival.point
     if not np.any(departure.b):
         return _same_symmetry(departure.equation.basis, point.equation.basis) and leads_back(departure, arrival)
-    if np.abs(departure.coupling - arrival.coupling) > SAME_COUPLING * np.abs(arrival.coupling):
+    if point.equation.apart(departure.value, arrival.value) > SAME_VALUE:
         return False
     pair = point.equation.geometry.compared(departure, arrival)
     return pair is not None and same_moments(*pair)
@@ -164,7 +163,7 @@ def arrival_near(
     if found is None:
         return None
     point, error = found
-    return Arrival(point, point.coupling, reflecting, met, even, error * q, kernel_dimension)
+    return Arrival(point, point.value, reflecting, met, even, error * q, kernel_dimension)
 
 
 def critical_point(

@@ -62,6 +62,16 @@ class Point:
         return self.equation.coupling(self.solution.q)
 
     @property
+    def value(self) -> Number:
+        """Value of the parameter."""
+        return self.equation.value(self.solution.q)
+
+    @property
+    def place(self) -> str:
+        """The parameter and its value in words."""
+        return f"{self.equation.parameter} {float(self.value):.12g}"
+
+    @property
     def moments(self) -> Floats:
         """Moments in the layout of the basis."""
         return self.solution.evaluation.gibbs.moments
@@ -96,7 +106,7 @@ class Point:
     @property
     def gap_slope(self) -> float:
         """Derivative of the free energy gap along stationary states with respect to q: the envelope identity."""
-        return -self.equation.gain * float(ddot(self.b, self.equation.signs * self.b))
+        return self.equation.gap_slope(self.b, self.q, self.moments)
 
     @property
     def gap_rounding(self) -> float:
@@ -217,7 +227,15 @@ def _attempt(last: Point, b: Floats, q: float, step: float, method: Arclength) -
         return None, math.inf
     old = last.solution
     newton = _newton_beside(min(last.arclength, length(last.b, 0.0)))
-    new = correct(last.equation, b, q, old.tangent_b, old.tangent_q, newton, old.negative)
+    end = _end_passed(last.equation, q)
+    if end is None:
+        new = correct(last.equation, b, q, old.tangent_b, old.tangent_q, newton, old.negative)
+        end = None if new is None else _end_passed(last.equation, new.q)
+    if end is not None:
+        # A share of the step ends where the equation does.
+        share = (end - old.q) / (q - old.q) if q != old.q else 1.0
+        b, q = old.b + share * (b - old.b), end
+        new = correct(last.equation, b, q, np.zeros_like(b), 1.0, newton, old.negative)
     if new is None:
         return None, math.inf
     distance = length(new.b - b, new.q - q)
@@ -228,6 +246,13 @@ def _attempt(last: Point, b: Floats, q: float, step: float, method: Arclength) -
         new.reverse()
     arclength = last.arclength + _arc(length(new.b - old.b, new.q - old.q), abs(cosine))
     return Point(last.equation, new, arclength), distance
+
+
+def _end_passed(equation: StationaryEquation, q: float) -> float | None:
+    """Return the end, of where an equation is known, beyond which q is; None if it is within."""
+    if equation.ends is None or equation.ends[0] <= q <= equation.ends[1]:
+        return None
+    return equation.ends[0] if q < equation.ends[0] else equation.ends[1]
 
 
 def _newton_beside(distance: float) -> Newton:
@@ -274,9 +299,9 @@ def resolve(point: Point) -> Point | End:
 
 def state_at(equation: StationaryEquation, b: Floats, q: float, refinements: int = 32) -> Point | End:
     """Return the resolved state at the coupling q that Newton's method finds from a guess, or an end if none."""
-    q_unit = q * equation.unit
+    value = equation.value(q)
     for _ in range(refinements + 1):
-        solution = solve_at(equation, b, float(q_unit / equation.unit))
+        solution = solve_at(equation, b, equation.q_at(value))
         if solution is None:
             return End(Outcome.DIVERGED)
         point = Point(equation, solution, REGULAR_ARCLENGTH)

@@ -64,7 +64,10 @@ def deflated_newton(equation: StationaryEquation, b: Floats, q: float, known: li
         if size < 1e-12:
             return b if _is_away(b, known) else None
         jacobian, _ = equation.linearise(b, q, evaluation.gibbs.moments)
-        _, _, step, info = lapack.dsysv(jacobian, -evaluation.residual, BLOCK * b.size, lower=1)
+        if equation.symmetric:
+            _, _, step, info = lapack.dsysv(jacobian, -evaluation.residual, BLOCK * b.size, lower=1)
+        else:
+            _, _, step, info = lapack.dgesv(jacobian, -evaluation.residual)
         if info != 0 or not np.isfinite(step).all():
             return None
         length = float(np.linalg.norm(step))

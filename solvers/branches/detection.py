@@ -166,7 +166,7 @@ def _folds(curve: _Curve) -> list[Event]:
     found = curve.zero(lambda point: point.solution.tangent_q, turning_point, ROUNDING)
     if found is None:
         return []
-    event = Event("fold", found[0], found[1], kernel_dimension=1, description="fold in the coupling")
+    event = Event("fold", found[0], found[1], kernel_dimension=1, description=f"fold in {found[0].equation.words}")
     return [event]
 
 
@@ -321,7 +321,7 @@ def interval_end(first: Point, second: Point, q: float) -> Event | None:
         if found is None or abs(found[0].q - q) > LOCATED * q:
             return None
         point = found[0]
-    return Event("endpoint", point, 0.0, description="end of the coupling interval")
+    return Event("endpoint", point, 0.0, description=f"end of the {point.equation.parameter} interval")
 
 
 def _at_coupling(first: Point, second: Point, q: float) -> Point | None:

@@ -27,6 +27,8 @@ SAME = 1e-12
 NEAR, WORK_NODES = 0.5, 16
 # States this close cannot be told apart beside a branch point, where Newton knows them to half of the digits.
 TOUCHING = 1e-5
+# Places of one point, located on two branches, agree to so many roundings.
+ROUNDINGS = 64
 # Largest residual of a state put into the equation of another.
 IMAGE = 1e-10
 
@@ -79,7 +81,7 @@ def mark_exchanges(curves: list[Followed], labels: list[str], scale: Number, *, 
 
 def _runs(index: int, curve: Followed, scale: Number) -> list[Run]:
     knots = curve.knots
-    couplings = np.array([float(knot.point.coupling / scale) for knot in knots])
+    couplings = np.array([float(knot.point.value / scale) for knot in knots])
     turns = [0, *(np.flatnonzero(np.diff(np.sign(np.diff(couplings)))) + 1), couplings.size - 1]
     runs = []
     for start, stop in pairwise(turns):
@@ -95,7 +97,7 @@ def _runs(index: int, curve: Followed, scale: Number) -> list[Run]:
 
 def _slope(point: Point, scale: Number) -> float:
     """Return the derivative of the gap with respect to coupling/scale."""
-    return point.gap_slope * point.equation.q_at(scale)
+    return point.gap_slope * point.equation.change(scale)
 
 
 def _lowest_runs(runs: list[Run], grid: Floats, bound: float) -> Integers:
@@ -118,13 +120,13 @@ def _mark(curves: list[Followed], labels: list[str], one: Run, other: Run, span:
         if bracket is None:
             # One branch is born or ends on the other here: the minimiser changes continuously.
             return
-        root = float(brentq(comparison, *bracket, xtol=2 * EPS * abs(bracket[1]), rtol=4 * EPS))
+        root = float(brentq(comparison, *bracket, xtol=2 * EPS * (abs(bracket[1]) or 1.0), rtol=4 * EPS))
         _insert(curves[other.curve], *comparison.located(root), labels[one.curve])
     except Exception as error:
         low, high = (float(end * scale) for end in span)
         curves[other.curve].warn(
-            f"its free energy and that of {labels[one.curve]} may be equal between the couplings {low:.12g} and "
-            f"{high:.12g}, which could not be decided ({error or type(error).__name__})"
+            f"its free energy and that of {labels[one.curve]} may be equal between {comparison.parameter} "
+            f"{low:.12g} and {high:.12g}, which could not be decided ({error or type(error).__name__})"
         )
 
 
@@ -137,6 +139,11 @@ class Comparison:
 
     def __init__(self, one: Run, other: Run, scale: Number) -> None:
         self.one, self.other, self.scale = one, other, scale
+
+    @property
+    def parameter(self) -> str:
+        """The name of what varies."""
+        return self.one.knots[0].point.equation.parameter
 
     def __call__(self, coupling: float) -> float:
         """Return the difference of the free energies at a coupling."""
@@ -209,10 +216,12 @@ def _work(point: Point, symmetric: Point) -> tuple[float, float] | None:
     distance = length(way, 0.0)
     if distance > NEAR or greatest(equation.evaluate(image, point.q).residual) > IMAGE:
         return None
-    # The gradient of the free energy in b, away from stationary states extended by the field of b, is 2 q g.
+    # The gradient of the free energy in b, away from stationary states extended by the field of b, is 2 q g along
+    # the coupling.
     nodes, weights = np.polynomial.legendre.leggauss(WORK_NODES)
-    forces = [ddot(way, equation.evaluate(point.b + 0.5 * (1.0 + t) * way, point.q).residual) for t in nodes]
-    strength = equation.doubled * point.q
+    between = (equation.evaluate(point.b + 0.5 * (1.0 + t) * way, point.q).residual for t in nodes)
+    forces = [ddot(way, equation.force(residual, point.q)) for residual in between]
+    strength = equation.strength(point.q)
     error = 4 * EPS * strength * distance if distance > TOUCHING else np.inf
     return 0.5 * strength * float(weights @ forces), error
 
@@ -226,9 +235,13 @@ def _state_at(run: Run, coupling: float, scale: Number) -> Point:
         (knot.point for knot in run.knots[index - 1 : index + 1]), key=lambda point: point.arclength
     )
     event = interval_end(one, other, other.equation.q_at(coupling * scale))
-    if event is None:
-        raise StateNotFound("no state was found between")
-    return event.point
+    if event is not None:
+        return event.point
+    # A branch point has another rounding on each of its branches.
+    nearest = index - 1 + int(np.argmin(np.abs(run.couplings[index - 1 : index + 1] - coupling)))
+    if abs(run.couplings[nearest] - coupling) <= ROUNDINGS * EPS * abs(coupling):
+        return run.knots[nearest].point
+    raise StateNotFound("no state was found between")
 
 
 def _insert(curve: Followed, point: Point, error: float, rival: str) -> None:

@@ -138,6 +138,8 @@ def _nothing_between(departure: Departure, point: Point, step: float, shaped: bo
     for block, values_before in spectra.items():
         born = densities.rotations(point, block) - densities.rotations(start, block)
         before, after = _deflated(values_before, born, 0.0), _deflated(_spectrum(point, block), born, 1.0)
+        size = max(before.size, after.size)
+        before, after = _filled(before, size), _filled(after, size)
         critical = np.abs(before) <= kernel
         growth = np.where(critical, 0.0, (after - before) * np.sign(before)) / np.maximum(np.abs(before), kernel)
         leaving = critical | (growth > CHANGED)
@@ -148,7 +150,7 @@ def _nothing_between(departure: Departure, point: Point, step: float, shaped: bo
         nearer = nearer or _at_amplitude(departure, 0.5 * step)
         if nearer is None or not _straight(start, nearer, point):
             return False
-        half = _deflated(_spectrum(nearer, block), born, 1.0)
+        half = _filled(_deflated(_spectrum(nearer, block), born, 1.0), size)
         zero = 10.0 * NEUTRAL + 2.0 * departure.kernel
         values = np.column_stack([before, half, after])[leaving]
         if not all(_leaves(one, two, three, zero) for one, two, three in values.tolist()):
@@ -173,6 +175,11 @@ def _deflated(eigenvalues: Floats, rotations: int, value: float) -> Floats:
     for _ in range(min(rotations, eigenvalues.size)):
         eigenvalues = np.delete(eigenvalues, np.argmin(np.abs(eigenvalues - value)))
     return eigenvalues
+
+
+def _filled(eigenvalues: Floats, size: int) -> Floats:
+    """Return ascending eigenvalues with those of modes that do not act there, one, up to a number."""
+    return np.append(eigenvalues, np.ones(max(0, size - eigenvalues.size)))[:size]
 
 
 def _leaves(before: float, half: float, value: float, zero: float) -> bool:

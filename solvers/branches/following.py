@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from meanfield import Outcome
+from meanfield.equations import Capability
 
 from ..bases import Floats
 from ..equation import StationaryEquation
@@ -105,14 +106,14 @@ def follow(departure: Departure, method: Arclength, highest: float) -> Followed 
         return None
     base = departure.base(first)
     vertical = abs(first.q - departure.q) <= 1e-12 and abs(first.solution.tangent_q) <= 1e-10
-    leaves = not vertical and first.q > highest and first.solution.tangent_q > 0.0
+    leaves = not vertical and _left(first, highest)
     if leaves and departure.q >= highest:
         return Followed(departure, [], Outcome.LEFT_INTERVAL)
     counts = first.equation.densities.unstable_counts(first, VERTICAL_NEUTRAL if vertical else NEUTRAL)
     followed = Followed(departure, [Knot(base.on(first.equation), sum(counts))], Outcome.MAX_STEPS)
     if not complete:
         followed.warn(
-            f"the branch does not leave its branch point at coupling {float(departure.coupling):.12g} in the way "
+            f"the branch does not leave its branch point at {departure.place} in the way "
             f"its symmetry demands; something closer than an amplitude of {first.arclength:.1e} may be missing"
         )
     followed.vertical = vertical
@@ -129,11 +130,12 @@ def follow(departure: Departure, method: Arclength, highest: float) -> Followed 
 
 
 def _follow_regular(departure: Departure, method: Arclength, highest: float) -> Followed | None:
-    """Return the branch through a regular state, followed upwards from zero coupling or downwards from the top."""
+    """Return the branch through a regular state, followed upwards from the lowest q or downwards from the top."""
     start = departure.regular()
     if start is None:
         return None
-    start.oriented(np.zeros_like(start.b), 1.0 if departure.q == 0.0 else -1.0)
+    lowest = 0.0 if departure.equation.ends is None else departure.equation.ends[0]
+    start.oriented(np.zeros_like(start.b), 1.0 if departure.q == lowest else -1.0)
     counts = start.equation.densities.unstable_counts(start)
     followed = Followed(None, [Knot(start, sum(counts))], Outcome.MAX_STEPS)
     _extend(followed, method, method.max_step / 4, counts, highest)
@@ -230,8 +232,13 @@ def _counted(
 
 
 def _left(point: Point, highest: float) -> bool:
-    """Return whether a point is beyond a coupling with rising coupling along the branch."""
-    return point.q > highest and point.solution.tangent_q > 0.0
+    """Return whether a point is beyond q with rising q along the branch, or at an end of where q is known."""
+    if point.equation.ends is None:
+        return point.q > highest and point.solution.tangent_q > 0.0
+    low, high = point.equation.ends
+    return (point.q >= high and point.solution.tangent_q > 0.0) or (
+        point.q <= low and point.solution.tangent_q < 0.0
+    )
 
 
 def _finest(point: Point) -> float:
@@ -317,7 +324,7 @@ def _say_imperfect(followed: Followed, passage: _Passage) -> None:
         confined = event.point.equation.problem.confinement is not None
         if confined and event.kind == "branch point" and any(block.own for block in event.blocks):
             followed.warn(
-                f"branches pass each other at coupling {float(event.point.coupling):.12g} more closely than steps "
+                f"branches pass each other at {event.point.place} more closely than steps "
                 "tell apart, and are shown as crossing there; no symmetry of the confinement makes them cross, and "
                 "beside it each goes on along the other",
                 event.point,
@@ -327,10 +334,10 @@ def _say_imperfect(followed: Followed, passage: _Passage) -> None:
 def _say_unexplained(followed: Followed, last: Point, point: Point, passage: _Passage) -> None:
     """Warn of a change of the unstable count that no located event explains."""
     text = (
-        f"the unstable count changes by {passage.missing:+d} between the couplings {float(last.coupling):.12g} and "
-        f"{float(point.coupling):.12g} without a located event"
+        f"the unstable count changes by {passage.missing:+d} between {last.place} and "
+        f"{float(point.value):.12g} without a located event"
     )
-    if not point.equation.symmetric and abs(passage.missing) > 1:
+    if point.equation.problem.lacks(Capability.GIBBS_MAP) and abs(passage.missing) > 1:
         text += "; pairs of complex growth rates may cross the imaginary axis there (Hopf)"
     if passage.neutral:
         text = (
@@ -381,7 +388,7 @@ def _met(last: Point, arrival: Arrival) -> Point:
     """Return the more symmetric state that a branch meets, with the tangent of the branch."""
     equation = last.equation
     b = equation.densities.nearest_image(arrival.point, last)
-    q = equation.q_at(arrival.coupling)
+    q = equation.q_at(arrival.value)
     kernel = _kernel(equation, b, q, last)
     return branch_end(equation, b, q, kernel, 0.0 if arrival.reflecting else slope_towards(last, b, q, kernel))
 
@@ -418,11 +425,12 @@ def _returned(followed: Followed, last: Point, point: Point) -> bool:
 def _stop(followed: Followed, end: End) -> None:
     followed.outcome = end.outcome
     if end.outcome is Outcome.NOT_RESOLVED:
-        coupling = float(followed.knots[-1].point.coupling)
+        last = followed.knots[-1].point
         followed.warn(
-            f"the branch was left at coupling {coupling:.6g}: its density needs about "
+            f"the branch was left at {last.equation.parameter} {float(last.value):.6g}: its density needs about "
             f"{end.needed_modes} modes, more than allowed"
         )
     elif end.outcome in UNFINISHED:
-        coupling = float(followed.knots[-1].point.coupling)
-        followed.warn(f"the branch was left unfinished at coupling {coupling:.6g}: {end.outcome}")
+        last = followed.knots[-1].point
+        place = f"{last.equation.parameter} {float(last.value):.6g}"
+        followed.warn(f"the branch was left unfinished at {place}: {end.outcome}")

@@ -54,9 +54,14 @@ class Departure:
     kernel: float = 0.0
 
     @property
-    def coupling(self) -> Number:
-        """Coupling of the branch point."""
-        return self.equation.coupling(self.q)
+    def value(self) -> Number:
+        """Value of the parameter at the branch point."""
+        return self.equation.value(self.q)
+
+    @property
+    def place(self) -> str:
+        """The parameter and its value in words."""
+        return f"{self.equation.parameter} {float(self.value):.12g}"
 
     def regular(self) -> Point | None:
         """Return the regular state of a departure of order 0, with its tangent, or None if it is not found."""
@@ -106,7 +111,7 @@ def departure_from(point: Point, equation: StationaryEquation, direction: Floats
     """Return the departure from a point of a branch along a direction in the unknowns of a new equation."""
     kernel = imperfection(point) if order is None else 0.0
     direction = direction / np.linalg.norm(direction)
-    b, q = point.unknown_in(equation), equation.q_at(point.coupling)
+    b, q = point.unknown_in(equation), equation.q_at(point.value)
     return Departure(equation, b, q, direction, order, kernel=kernel)
 
 

@@ -31,43 +31,56 @@ MANY_UNSTABLE = "states there have no axis of symmetry and more than one unstabl
 
 
 def warn_of_omissions(problem: Equation, geometry: Geometry, depth: int, register: Register) -> None:
-    """Add warnings of the branches of a walk that were not followed, with the reasons."""
+    """Add warnings of the branches of a walk in the coupling that were not followed, with the reasons."""
+    several = [] if problem.confinement is not None else critical_modes(problem, *register.interval)
+    degrees = [point.coupling for point in several if max(point.modes) > 1]
+    warn_of_branches(problem, geometry, depth, degrees, register)
+    _warn_beyond_reach(problem, geometry, register)
+    if not _complete(problem, geometry, register):
+        warn_of_others(problem, register)
+
+
+def warn_of_branches(
+    problem: Equation, geometry: Geometry, depth: int, degrees: Sequence[Number], register: Register
+) -> None:
+    """Add warnings of the branches born on known ones that were not followed, with the reasons.
+
+    Parameters
+    ----------
+    degrees
+        The values of the parameter at which degrees above one are critical at the uniform state.
+    """
     deeper = f"beyond depth {depth}; ask for depth {depth + 1} (--depth {depth + 1})"
-    uniform = [("uniform", point.coupling) for point in register.special_points if point.branch == 0]
+    uniform = [("uniform", point.value) for point in register.special_points if point.branch == 0]
     if problem.confinement is None and depth == 0:
         _warn_not_followed(uniform, deeper, register)
     axes_only = not geometry.follows_all(problem)
     if problem.confinement is None and depth > 0 and axes_only:
-        several = [
-            ("uniform", point.coupling)
-            for point in critical_modes(problem, *register.interval)
-            if max(point.modes) > 1
-        ]
-        _warn_not_followed(several, WITHOUT_AXIS, register)
-    childless, shut = [(label, event.point.coupling) for label, event in register.childless], []
+        _warn_not_followed([("uniform", value) for value in degrees], WITHOUT_AXIS, register)
+    childless, shut = [(label, event.point.value) for label, event in register.childless], []
     for label, event in register.beyond_depth:
         births = event.point.equation.densities.births_on_branch(event)
         if not births:
-            childless.append((label, event.point.coupling))
+            childless.append((label, event.point.value))
         elif not all(_arrived_at(birth, register) for birth in births):
-            shut.append((label, event.point.coupling))
+            shut.append((label, event.point.value))
     alone = WITH_FLUX if problem.lacks(Capability.GIBBS_MAP) else MANY_UNSTABLE
     _warn_not_followed(childless, WITHOUT_AXIS if axes_only else alone, register)
     _warn_not_followed(shut, deeper, register)
-    _warn_beyond_reach(problem, geometry, register)
-    if not _complete(problem, geometry, register):
-        looked = _looked(problem, register)
-        register.warnings.append(f"branches that none of these leads to {looked}, and there may be some")
+
+
+def warn_of_others(problem: Equation, register: Register) -> None:
+    """Add the warning that branches may be missing that none of those followed leads to."""
+    looked = _looked(problem, register)
+    register.warnings.append(f"branches that none of these leads to {looked}, and there may be some")
 
 
 def _looked(problem: Equation, register: Register) -> str:
     """Return where branches that no other leads to were looked for, or why they were not, a clause."""
     if register.searched:
         return "were looked for at the ends of the interval only"
-    advice = (
-        "(--search)" if has_free_energy(problem) else "because there is no free energy that a search could descend"
-    )
-    return f"were not looked for {advice}"
+    lacking = problem.confinement is None and not has_free_energy(problem)
+    return f"were not looked for {'because there is no free energy to descend' if lacking else '(--search)'}"
 
 
 def _arrived_at(birth: Birth, register: Register) -> bool:
@@ -127,12 +140,14 @@ def _warn_beyond_reach(problem: Equation, geometry: Geometry, register: Register
 
 
 def _warn_not_followed(places: Sequence[tuple[str, Number]], reason: str, register: Register) -> None:
-    """Add one sentence that names couplings by branch, with the reason why no branch is followed there."""
+    """Add one sentence that names places by branch, with the reason why no branch is followed there."""
     if not places:
         return
     by_label: dict[str, list[str]] = {}
-    for label, coupling in places[:NAMED]:
-        by_label.setdefault(label, []).append(f"{float(coupling):.12g}")
-    named = ", ".join(f"on {label} at coupling {', '.join(listed)}" for label, listed in by_label.items())
+    for label, value in places[:NAMED]:
+        by_label.setdefault(label, []).append(f"{float(value):.12g}")
+    named = ", ".join(
+        f"on {label} at {register.parameter} {', '.join(listed)}" for label, listed in by_label.items()
+    )
     more = f" and at {len(places) - NAMED} more branch points" if len(places) > NAMED else ""
     register.warnings.append(f"not all branches born {named}{more} were followed: {reason}")

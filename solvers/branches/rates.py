@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from meanfield import Branch, ComputationFailed, Equation, Outcome
+from meanfield import Branch, ComputationFailed, Equation, Outcome, State
 from meanfield.records import state_at
 
 from ..bases import Floats
@@ -74,7 +74,7 @@ def _known_rates(
     """Return the rates at points, nan if not known; unexpected exceptions are added to the failures."""
     try:
         states = [state_at(problem, branch, point) for point in points.tolist()]
-        rates = geometry.slowest_rates(states)
+        rates = geometry.slowest_rates(states) if branch.parameter_values is None else _each(geometry, states)
     except Exception as error:
         if len(points) > 1:
             # The others have rates nevertheless.
@@ -85,6 +85,11 @@ def _known_rates(
         if isinstance(rate, Exception) and not isinstance(rate, ComputationFailed):
             failures.setdefault(f"{type(rate).__name__}: {rate}", []).append(branch.label)
     return [np.nan if isinstance(rate, Exception) else rate for rate in rates]
+
+
+def _each(geometry: Geometry, states: list[State]) -> list[float | Exception]:
+    """Return the rates of states of different equations, or the errors instead."""
+    return [rate for state in states for rate in geometry.slowest_rates([state])]
 
 
 def unknown_rates(

@@ -2,10 +2,12 @@
 
 from dataclasses import dataclass, field, replace
 from itertools import groupby, pairwise
+from typing import Any
 
 import numpy as np
 
 from meanfield import Branch, Equation, Number, Outcome, SpecialPoint, State
+from meanfield.records import COUPLING
 
 from ..bases import Floats
 from ..labels import untaken
@@ -47,16 +49,13 @@ class Register:
     reach: tuple[Number, Number] | None = None
     distant_births: set[int] = field(default_factory=set)
     searched: list[str] = field(default_factory=list)
+    parameter: str = COUPLING
 
-    def relative(self, coupling: Number) -> float | None:
-        """Return a coupling relative to the critical one, None if none exists."""
-        return None if self.critical is None else float(coupling / self.critical)
-
-    def relatives(self, couplings: Floats) -> Floats:
-        """Return couplings relative to the critical one, nan if none exists."""
+    def relatives(self, values: Floats) -> Floats:
+        """Return the couplings at values of the parameter relative to the critical one, nan if none exists."""
         if self.critical is None:
-            return np.full(couplings.shape, np.nan)
-        return np.asarray(couplings / self.critical, dtype=float)
+            return np.full(values.shape, np.nan)
+        return np.asarray(values / self.critical, dtype=float)
 
     def unique_label(self, label: str) -> str:
         """Return a label, numbered if it is taken, and register it."""
@@ -174,8 +173,8 @@ def largest_modulus(interval: tuple[Number, Number]) -> Number:
 def _inside(knots: list[Knot], interval: tuple[Number, Number]) -> list[bool]:
     """Return for every knot whether it is in an interval or at its ends."""
     slack = 1e-13 * largest_modulus(interval)
-    couplings = np.array([knot.point.coupling for knot in knots])
-    within = (interval[0] - slack <= couplings) & (couplings <= interval[1] + slack)
+    values = np.array([knot.point.value for knot in knots])
+    within = (interval[0] - slack <= values) & (values <= interval[1] + slack)
     return [bool(inside) for inside in within]
 
 
@@ -203,7 +202,8 @@ def _record_piece(knots: list[Knot], part: Part, symmetry: int, parent: int | No
     points = [knot.point for knot in knots]
     _forget_uncounted(knots, part.curve.vertical)
     cosine, sine, tangent_cosine, tangent_sine, modes = moment_arrays(points)
-    coupling = np.array([point.coupling for point in points])
+    values = np.array([point.value for point in points])
+    slopes = np.array([float(p.solution.tangent_q * p.equation.sign * p.equation.unit) for p in points])
     labels = ["" if knot.event is None else LABELS[knot.event.kind] for knot in knots]
     if part.curve.departure is not None:
         labels[0] = "BP"
@@ -213,8 +213,8 @@ def _record_piece(knots: list[Knot], part: Part, symmetry: int, parent: int | No
         label=part.label,
         parent=None if part.curve.departure is None else parent,
         symmetry=symmetry,
-        coupling=coupling,
-        relative_coupling=register.relatives(coupling),
+        **along(points[0].equation.parameter, points[0].coupling, values, slopes),
+        relative_coupling=register.relatives(values),
         cosine=cosine,
         sine=sine,
         arclength=np.array([point.arclength for point in points]),
@@ -223,9 +223,6 @@ def _record_piece(knots: list[Knot], part: Part, symmetry: int, parent: int | No
         slowest_rate=np.full(len(points), np.nan),
         residual=np.array([point.residual for point in points]),
         modes=modes,
-        tangent_coupling=np.array(
-            [float(p.solution.tangent_q * p.equation.sign * p.equation.unit) for p in points]
-        ),
         tangent_cosine=tangent_cosine,
         tangent_sine=tangent_sine,
         point_labels=tuple(labels),
@@ -249,23 +246,33 @@ def _record_events(knots: list[Knot], branch: Branch, register: Register) -> Non
         if event is None:
             if index != len(knots) - 1:
                 continue
-            event = Event("endpoint", knot.point, 0.0, description=str(branch.outcome))
+            event = Event("endpoint", knot.point, 0.0, description=_ending(knot, branch))
             event.before = event.after = knot.unstable
         event.recorded = len(register.special_points)
         register.special_points.append(_special(event, index, branch, register))
 
 
+def _ending(knot: Knot, branch: Branch) -> str:
+    """Return why a branch ends, in words."""
+    equation = knot.point.equation
+    if equation.ends is not None and branch.outcome is Outcome.LEFT_INTERVAL:
+        return f"end of the {equation.parameter} interval"
+    return str(branch.outcome)
+
+
 def _special(event: Event, index: int, branch: Branch, register: Register) -> SpecialPoint:
-    coupling = branch.coupling[index]
-    spread = abs(event.error * event.point.equation.unit) + 4 * np.finfo(float).eps * abs(coupling)
+    value, equation = branch.values[index], event.point.equation
+    spread: Any = equation.rounding(value)
+    spread += abs(event.error * equation.unit)
+    relative = float(branch.relative_coupling[index])
     return SpecialPoint(
         branch=len(register.branches) - 1,
         point=index,
         type=event.kind,
-        coupling=coupling,
-        relative_coupling=register.relative(coupling),
-        lower=coupling - spread,
-        upper=coupling + spread,
+        coupling=branch.coupling[index],
+        relative_coupling=None if np.isnan(relative) else relative,
+        lower=value - spread,
+        upper=value + spread,
         unstable_before=event.before,
         unstable_after=event.after,
         kernel_dimension=event.kernel_dimension,
@@ -274,7 +281,30 @@ def _special(event: Event, index: int, branch: Branch, register: Register) -> Sp
         sine=branch.sine[index],
         description=event.description or _describe(event),
         layout=branch.layout,
+        parameter=branch.parameter,
+        parameter_value=None if branch.parameter_values is None else value,
     )
+
+
+def along(parameter: str, coupling: Number | None, values: Floats, slopes: Floats) -> dict[str, Any]:
+    """Return the fields of a branch that say where its points are, from the values of the parameter along it.
+
+    Parameters
+    ----------
+    parameter, coupling
+        The name of what varies, and the coupling if that is another one.
+    values, slopes
+        Those of the parameter, and their derivatives along the branch.
+    """
+    if parameter == COUPLING:
+        return {"coupling": values, "tangent_coupling": slopes}
+    return {
+        "coupling": np.full(values.size, coupling),
+        "tangent_coupling": np.zeros(values.size),
+        "parameter": parameter,
+        "parameter_values": values,
+        "tangent_parameter": slopes,
+    }
 
 
 def _status(event: Event) -> str:

@@ -102,8 +102,8 @@ def directions_in(
             found, agreement, safe = larger, agreement_there, amplitude <= nearest
     if agreement < AGREEING or not safe:
         text = (
-            f"not all branches that mix the modes {', '.join(map(str, modes))} at coupling "
-            f"{float(equation.coupling(q)):.12g} may have been found, stable states from there on included: other "
+            f"not all branches that mix the modes {', '.join(map(str, modes))} at {equation.parameter} "
+            f"{float(equation.value(q)):.12g} may have been found, stable states from there on included: other "
             "modes are critical too close by"
         )
         register.warnings += [] if text in register.warnings else [text]

@@ -1,12 +1,15 @@
 """The uniform branch: exact states and branch points in closed form."""
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from meanfield import Branch, CriticalPoint, Equation, Number, Outcome, SpecialPoint, State, critical_modes
+from meanfield.records import COUPLING
 
 from ..bases import EPS, Floats, Integers
 from ..observables import of_states
-from .recording import Register
+from .recording import Register, along
 
 
 def record_uniform(
@@ -19,22 +22,29 @@ def record_uniform(
     criticals, inside
         All critical points from zero to the ends of the interval or farther, and those inside.
     """
-    low, high = register.interval
+    couplings = places(register.interval, [point.coupling for point in inside])
+    born = [int(np.searchsorted(couplings, point.coupling)) for point in inside]
+    unstable = counts_below(criticals, couplings)
+    rates = _rates(problem, couplings, criticals)
+    register.branches.append(exact(problem, COUPLING, couplings, unstable, rates, born, register))
+    for index, point in zip(born, inside, strict=True):
+        before = int(unstable[index])
+        after = before + point.kernel_dimension
+        counts = (before, after) if point.coupling > 0 else (after, before)
+        register.special_points.append(
+            critical_special(index, 8 * EPS * np.abs(point.coupling), point, counts, register)
+        )
+
+
+def places(interval: tuple[Number, Number], critical: Sequence[Number]) -> Floats:
+    """Return the values of the parameter at the points of the uniform branch, the critical ones among them."""
+    low, high = interval
     grid = np.linspace(low, high, 61)
-    born = np.array([point.coupling for point in inside], dtype=grid.dtype)
-    # A point between neighbouring critical couplings shows the count there.
+    born = np.array(critical, dtype=grid.dtype)
+    # A point between neighbouring critical values shows the count there.
     between = 0.5 * (born[1:] + born[:-1])
     apart = np.abs(np.subtract.outer(grid, born)).min(axis=1, initial=np.inf) > 1e-9 * (high - low)
-    couplings = np.unique(np.concatenate([grid[apart], born, between]))
-    labels = ["" for _ in couplings]
-    labels[0] = labels[-1] = "EP"
-    unstable = counts_below(criticals, couplings)
-    branch_points = [(int(np.searchsorted(couplings, point.coupling)), point) for point in inside]
-    for index, _ in branch_points:
-        labels[index] = "BP"
-    register.branches.append(_branch(problem, couplings, tuple(labels), unstable, criticals, register))
-    for index, point in branch_points:
-        register.special_points.append(_uniform_special(problem, index, point, register))
+    return np.unique(np.concatenate([grid[apart], born, between]))
 
 
 def unstable_uniform(problem: Equation, coupling: Number) -> int:
@@ -54,73 +64,98 @@ def counts_below(criticals: list[CriticalPoint], couplings: Floats) -> Integers:
     return np.asarray((within & same_side) @ dimensions)
 
 
-def _uniform_special(problem: Equation, index: int, point: CriticalPoint, register: Register) -> SpecialPoint:
+def critical_special(
+    index: int, error: Number, critical: CriticalPoint, counts: tuple[int, int], register: Register
+) -> SpecialPoint:
+    """Return the branch point of a uniform branch at one of its points.
+
+    Parameters
+    ----------
+    error
+        That of the value of the parameter there.
+    critical
+        Its modes.
+    counts
+        The unstable directions before and after it, in the direction of the parameter.
+    """
     branch = register.branches[0]
-    coupling = point.coupling
-    before = int(branch.unstable[index])
-    grows = coupling > 0
-    error = 8 * EPS * np.abs(coupling)
-    modes = ", ".join(str(mode) for mode in point.modes)
+    value, relative = branch.values[index], float(branch.relative_coupling[index])
     return SpecialPoint(
         branch=0,
         point=index,
         type="branch point",
-        coupling=coupling,
-        relative_coupling=register.relative(coupling),
-        lower=coupling - error,
-        upper=coupling + error,
-        unstable_before=before if grows else before + point.kernel_dimension,
-        unstable_after=before + point.kernel_dimension if grows else before,
-        kernel_dimension=point.kernel_dimension,
+        coupling=critical.coupling,
+        relative_coupling=None if np.isnan(relative) else relative,
+        lower=value - error,
+        upper=value + error,
+        unstable_before=counts[0],
+        unstable_after=counts[1],
+        kernel_dimension=critical.kernel_dimension,
         status="exact",
         cosine=branch.cosine[index],
         sine=branch.sine[index],
-        description=f"critical: mode {modes} at the uniform state",
+        description=f"critical: mode {', '.join(map(str, critical.modes))} at the uniform state",
+        parameter=branch.parameter,
+        parameter_value=None if branch.parameter_values is None else value,
     )
 
 
-def _branch(
+def exact(
     problem: Equation,
-    couplings: Floats,
-    labels: tuple[str, ...],
+    parameter: str,
+    values: Floats,
     unstable: Integers,
-    criticals: list[CriticalPoint],
+    rates: Floats,
+    born: Sequence[int],
     register: Register,
 ) -> Branch:
-    """Return the uniform branch, exact, at the given couplings."""
-    count = couplings.size
+    """Return the uniform branch, exact, at values of a parameter.
+
+    Parameters
+    ----------
+    problem
+        The equation; its coupling if it is not the parameter.
+    unstable, rates
+        Unstable directions and smallest decay rates there.
+    born
+        The places of branch points.
+    """
+    count = values.size
+    labels = ["BP" if index in born else "" for index in range(count)]
+    labels[0], labels[-1] = labels[0] or "EP", labels[-1] or "EP"
     moments = np.zeros((count, 5))
     moments[:, 0] = 1.0
     zeros = np.zeros((count, 5))
-    relative = register.relatives(couplings)
-    arclength = (
-        np.abs(relative - relative[0]) if register.critical is not None else np.abs(couplings - couplings[0])
-    )
+    relative = register.relatives(values)
+    arclength = np.abs(relative - relative[0]) if register.critical is not None else np.abs(values - values[0])
     return Branch(
         label="uniform",
         parent=None,
         symmetry=0,
-        coupling=couplings,
+        **along(parameter, problem.coupling, values, np.ones(count)),
         relative_coupling=relative,
         cosine=moments,
         sine=zeros,
         arclength=arclength.astype(float),
         observables=of_states(problem, np.zeros(count)),
         unstable=unstable,
-        slowest_rate=_rates(problem, couplings, criticals),
+        slowest_rate=rates,
         residual=np.zeros(count),
         modes=np.zeros(count, dtype=np.int64),
-        tangent_coupling=np.ones(count),
         tangent_cosine=zeros,
         tangent_sine=zeros,
-        point_labels=labels,
+        point_labels=tuple(labels),
         outcome=Outcome.LEFT_INTERVAL,
     )
 
 
 def _rates(problem: Equation, couplings: Floats, criticals: list[CriticalPoint]) -> Floats:
-    """Return the smallest decay rate l (l + d - 2) (D + kappa w_l / N_l) of the uniform state over all modes."""
     largest = max(64, *(2 * mode for point in criticals for mode in point.modes), 0)
+    return smallest_rates(problem, couplings, largest)
+
+
+def smallest_rates(problem: Equation, couplings: Floats, largest: int) -> Floats:
+    """Return the smallest decay rates l (l + d - 2) (D + kappa w_l / N_l) of the uniform state over modes."""
     domain, degrees = problem.domain, range(1, largest + 1)
     squares = np.array([-domain.laplacian_eigenvalue(degree) for degree in degrees])
     multiplicities = np.array([domain.multiplicity(degree) for degree in degrees], dtype=float)

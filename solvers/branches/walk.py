@@ -8,6 +8,7 @@ from collections import deque
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
+from typing import Protocol
 
 import numpy as np
 
@@ -21,6 +22,8 @@ from .continuation import Point
 from .detection import Event, interval_end
 from .following import Followed, follow
 from .junctions import Departure, from_no_interaction
+from .newton_search import search_states
+from .omissions import warn_of_omissions
 from .orbits import same_orbit, symmetry_of
 from .recording import Part, Register, largest_modulus, nearest_part, parts_of
 from .resonance import joined, merged
@@ -60,29 +63,64 @@ class Task:
         return nearest_part(self.parts, arclength).label if self.parts else self.label
 
 
-def walk(
-    problem: Equation,
-    geometry: Geometry,
-    register: Register,
-    depth: int,
-    method: Arclength,
-    search: bool = False,
-) -> Iterator[tuple[Task, Followed, int]]:
+class Course(Protocol):
+    """What branches are followed along: where they begin."""
+
+    def start(self, register: Register, depth: int) -> "deque[Task | Threshold]":
+        """Return the first tasks and the critical points of the uniform state, and record what is known of it."""
+
+    def born(self, threshold: Threshold, register: Register) -> list[Task]:
+        """Return the tasks for the branches born at a critical point of the uniform state."""
+
+    def unreached(self, register: Register, ends: list[tuple[Task, Point]]) -> Iterator[Task]:
+        """Yield tasks for the states at the ends of the interval that no followed branch reaches."""
+
+    def omissions(self, depth: int, register: Register) -> None:
+        """Add warnings of the branches that were not followed to the register."""
+
+
+@dataclass(frozen=True, eq=False)
+class InCoupling(Course):
+    """The coupling as what branches are followed along, from the uniform state or no interaction."""
+
+    problem: Equation
+    geometry: Geometry
+    search: bool = False
+
+    def start(self, register: Register, depth: int) -> "deque[Task | Threshold]":
+        """Return the first tasks and thresholds."""
+        return _start(self.problem, self.geometry, register, depth)
+
+    def born(self, threshold: Threshold, register: Register) -> list[Task]:
+        """Return the tasks for the branches born at a threshold."""
+        births = births_on_uniform(self.geometry, self.problem, threshold, register)
+        return [Task(departure, name, symmetry, 1, threshold.parent) for departure, name, symmetry in births]
+
+    def unreached(self, register: Register, ends: list[tuple[Task, Point]]) -> Iterator[Task]:
+        """Yield tasks for what a search finds, where there is one."""
+        return _unreached_states(self.problem, self.geometry, register, ends) if self.search else iter(())
+
+    def omissions(self, depth: int, register: Register) -> None:
+        """Add warnings of the branches that were not followed."""
+        warn_of_omissions(self.problem, self.geometry, depth, register)
+
+
+def walk(course: Course, register: Register, depth: int, method: Arclength) -> Iterator[tuple[Task, Followed, int]]:
     """Yield every branch followed, with its task and the number of branches waiting; parents come first."""
-    tasks = _start(problem, geometry, register, depth)
+    tasks = course.start(register, depth)
     known = register.arrivals
     ends: list[tuple[Task, Point]] = []
-    searched = not search
+    searched = False
     while tasks or not searched:
         if not tasks:
             searched = True
-            tasks += _unreached_states(problem, geometry, register, ends)
+            tasks += course.unreached(register, ends)
             continue
         task = tasks.popleft()
         if isinstance(task, Threshold):
             # Where a potential has hundreds of critical degrees, finding the equations of all their branches takes
             # minutes, and the first branch may show that the coupling is out of reach: only when it is their turn.
-            tasks.extendleft(reversed(_born(problem, geometry, task, register)))
+            tasks.extendleft(reversed(course.born(task, register)))
             continue
         if task.departure.order == 0 and _reached(task.departure, ends):
             continue
@@ -102,12 +140,6 @@ def walk(
         tasks += _branching_off(task, followed, depth, register)
 
 
-def _born(problem: Equation, geometry: Geometry, threshold: Threshold, register: Register) -> list[Task]:
-    """Return the tasks for the branches born at a critical point of the uniform state."""
-    births = births_on_uniform(geometry, problem, threshold, register)
-    return [Task(departure, name, symmetry, 1, threshold.parent) for departure, name, symmetry in births]
-
-
 def _two_sides(task: Task, twin: Task) -> bool:
     """Return whether two branches leave one branch point, so that they may be rotated copies of each other."""
     return task.origin is not None and task.origin is twin.origin
@@ -117,7 +149,7 @@ def _say_twin(task: Task, twin: Task, state: Point, register: Register) -> None:
     """Warn that two branches are one, unless they are rotated copies on the two sides of one branch point."""
     if not _two_sides(task, twin):
         register.warnings.append(
-            f"{task.label}: the branch born at coupling {float(task.departure.coupling):.12g} runs into "
+            f"{task.label}: the branch born at {task.departure.place} runs into "
             f"{twin.label_at(state.arclength)} and is reported there; how the two connect was passed in one step, "
             "and another branch through that point, stable states on it included, may be missing from there on"
         )
@@ -182,21 +214,18 @@ def _followed(
 
 
 def _follow(task: Task, register: Register, method: Arclength) -> Followed | None:
-    equation = task.departure.equation
-    end = register.interval[1] if equation.sign > 0 else -register.interval[0]
-    highest = float(end / equation.unit)
+    equation, place = task.departure.equation, task.departure.place
+    highest = equation.q_at(register.interval[1] if equation.sign > 0 else register.interval[0])
     followed = follow(task.departure, method, highest)
-    coupling = float(task.departure.coupling)
-    at_end = abs(task.departure.q - highest) <= 1e-12 * highest
+    at_end = any(abs(task.departure.q - end) <= 1e-12 * abs(end) for end in equation.ends or (highest,))
     if followed is None and task.departure.order != 0 and not at_end:
         register.warnings.append(
-            f"{task.label}: no state was found beside its branch point at coupling {coupling:.12g}, and the "
+            f"{task.label}: no state was found beside its branch point at {place}, and the "
             "branch, stable states on it included, may be missing from there on"
         )
     if followed is None and task.departure.order == 0:
         register.warnings.append(
-            f"{task.label}: the state at coupling {coupling:.12g} from which it is to be followed was not found or "
-            "is not resolved"
+            f"{task.label}: the state at {place} from which it is to be followed was not found or is not resolved"
         )
     return followed if followed is not None and followed.knots else None
 
@@ -230,7 +259,7 @@ def _twin(followed: Followed, crossings: Crossings, ends: list[tuple[Task, Point
     if followed.outcome is not Outcome.LEFT_INTERVAL or not crossings:
         return None
     _, end = crossings[-1]
-    return next((known for known in ends if same_orbit(end, known[1])), None)
+    return next((known for known in ends if _at_one_end(end, known[1]) and same_orbit(end, known[1])), None)
 
 
 def _is_new(
@@ -263,7 +292,14 @@ def _edge(followed: Followed, register: Register) -> float:
 
 
 def _crossings(followed: Followed, register: Register) -> Crossings:
-    """Return the states at which a branch crosses the upper end of the interval, with the knot before, in order."""
+    """Return the states at which a branch crosses the upper end of the interval, with the knot before, in order.
+
+    Where it ends there as its equation does, those are its first and its last state, if they are at an end.
+    """
+    knots, within = followed.knots, followed.knots[-1].point.equation.ends
+    if within is not None:
+        outermost = sorted({0, len(knots) - 1})
+        return [(index, knots[index].point) for index in outermost if knots[index].point.q in within]
     edge = _edge(followed, register)
     ends = (interval_end(one.point, other.point, edge) for one, other in pairwise(followed.knots))
     return [(index, end.point) for index, end in enumerate(ends) if end is not None]
@@ -274,7 +310,12 @@ def _reached(departure: Departure, ends: list[tuple[Task, Point]]) -> bool:
     state = departure.regular()
     if state is None or departure.q <= 0.0:
         return False
-    return any(same_orbit(state, other) for _, other in ends)
+    return any(same_orbit(state, other) for _, other in ends if _at_one_end(state, other))
+
+
+def _at_one_end(one: Point, other: Point) -> bool:
+    """Return whether two states at ends of an interval may be at the same one."""
+    return one.equation.ends is None or one.q == other.q
 
 
 def _unreached_states(
@@ -296,7 +337,7 @@ def _searched_states(
 ) -> list[Point]:
     """Return the states at a coupling that a search finds beside the known ones."""
     try:
-        searched = geometry.search_all(problem, sign, edge, known)
+        searched = search_states(geometry, problem, sign, edge, known)
     except Exception as error:
         register.warnings.append(
             f"the search for states at coupling {float(edge):.12g} that no branch leads to was left unfinished "

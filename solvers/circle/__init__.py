@@ -2,3 +2,4 @@
 
 from .geometry import CIRCLE as CIRCLE
 from .geometry import CircleGeometry as CircleGeometry
+from .rotating import rotating_waves as rotating_waves

@@ -25,7 +25,7 @@ def axis_of(problem: Equation) -> float | None:
     if problem.reflects:
         return 0.0
     confinement: Any = problem.confinement
-    return None if problem.velocity.lag or confinement is None else _axis(confinement, problem.domain)
+    return None if problem.velocity.rotates or confinement is None else _axis(confinement, problem.domain)
 
 
 @functools.lru_cache(maxsize=64)

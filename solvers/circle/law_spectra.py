@@ -20,10 +20,10 @@ moves its eigenvalue to :math:`-\sigma` and no other one (Brauer).
 from collections.abc import Sequence
 
 import numpy as np
-import scipy.linalg
 
-from meanfield import Spectrum, State, growth_rates
+from meanfield import Equation, Spectrum, State, growth_rates
 from meanfield.equations import Capability
+from meanfield.records import ANGULAR_VELOCITY
 
 from ..bases import EPS, Floats
 from ..lanczos import check_size
@@ -51,12 +51,14 @@ class Linearisation:
 
     Parameters
     ----------
-    state
-        The state.
+    problem
+        The equation.
     moments : (n,) complex
-        Its moments, turned onto its axis if it has one.
+        Moments of the density, turned onto its axis if it has one.
     degree
         N.
+    speed
+        Angular velocity of the frame in which the density is at rest.
 
     Attributes
     ----------
@@ -66,16 +68,17 @@ class Linearisation:
         The coefficients of rho' in cosines and sines.
     """
 
-    def __init__(self, state: State, moments: Matrix, degree: int) -> None:
-        self.problem, self.degree = state.problem, degree
+    def __init__(self, problem: Equation, moments: Matrix, degree: int, speed: float = 0.0) -> None:
+        self.problem, self.degree, self._speed = problem, degree, speed
         self.points = even_size(8 * max(degree, moments.size))
         self.modes = np.arange(1, degree + 1)
         law, domain = self.problem.velocity, self.problem.domain
         self._kernel = law.drive(domain, degree)
         self._radial_kernel = law.radial(domain, max(degree, moments.size - 1))
+        self._ahead = np.exp(1j * law.lag * np.arange(max(degree, moments.size - 1) + 1))
         padded = np.zeros(degree + 1, dtype=complex)
         padded[: min(moments.size, degree + 1)] = moments[: degree + 1]
-        self.generator = np.array([self.modes * padded[1:].imag, -self.modes * padded[1:].real])
+        self.generator = np.array([-self.modes * padded[1:].imag, -self.modes * padded[1:].real])
         # Negative values are rounding noise, which would be all there is of a drive far from the particles.
         self.density = np.maximum(self._values(2.0 * np.append(0.5 * moments[:1], moments[1:])), 0.0)
         # The second round starts from a density that is accurate where it is small.
@@ -83,7 +86,7 @@ class Linearisation:
             self.drive, self.slope = self._drives()
             self._improve_density()
         radial = self._radial_kernel
-        self.radial = None if radial is None else self._values(radial[: moments.size] * moments)
+        self.radial = None if radial is None else self._values((radial * self._ahead)[: moments.size] * moments)
         self.velocity = law.speed(self.drive, self.slope**2, self.radial) * self.slope
 
     @property
@@ -93,10 +96,11 @@ class Linearisation:
 
     def _drives(self) -> tuple[Floats, Floats]:
         """Return the drive of the density and its slope on the grid, by sums over the grid."""
-        potential, angles = self.problem.velocity.potential, self.angles
+        law = self.problem.velocity
+        potential, angles = law.potential, self.angles + law.lag
         weights = self.density / self.points
-        drive = scipy.linalg.circulant(-np.asarray(potential.values(angles), dtype=float)) @ weights
-        slope = scipy.linalg.circulant(-np.asarray(potential.slope(angles), dtype=float)) @ weights
+        drive = _convolved(-np.asarray(potential.values(angles), dtype=float), weights)
+        slope = _convolved(-np.asarray(potential.slope(angles), dtype=float), weights)
         return drive, slope
 
     def _improve_density(self) -> None:
@@ -120,6 +124,7 @@ class Linearisation:
     def _changes(self, moments: Matrix) -> Floats:
         """Return the derivatives of the velocity along perturbations with moments c - i s, on the grid."""
         law = self.problem.velocity
+        moments = self._ahead[: self.degree + 1] * moments
         drive = self._kernel * moments
         slope = 1j * np.arange(self.degree + 1) * drive
         moved = None
@@ -135,6 +140,7 @@ class Linearisation:
         unit[np.arange(self.degree), self.modes] = 0.5 * (-1j if sines else 1.0)
         perturbation = self._values(2.0 * unit)
         drift = self.problem.fixed_coupling * (perturbation * self.velocity + self.density * self._changes(unit))
+        drift -= self._speed * perturbation
         confinement = self.problem.confinement
         if confinement is not None:
             drift -= perturbation * np.asarray(confinement.slope(self.angles), dtype=float)
@@ -144,6 +150,12 @@ class Linearisation:
         diagonal = odd if sines else cosines
         diagonal.flat[:: self.degree + 1] -= self.problem.noise * self.modes**2
         return cosines, odd
+
+    def change(self, moments: Matrix) -> Matrix:
+        """Return the time derivatives of the moments c_1..c_N of the density in its frame, without confinement."""
+        drift = self.problem.fixed_coupling * self.velocity - self._speed
+        flux = np.fft.rfft(self.density * drift, norm="forward")[1 : self.degree + 1]
+        return np.asarray(-self.problem.noise * self.modes**2 * moments[1:] - 1j * self.modes * flux)
 
     def block(self, sines: bool | None) -> tuple[Floats, Floats]:
         """Return L on cosines, on sines, or on both if ``sines`` is None, and the coefficients of rho' there."""
@@ -158,6 +170,11 @@ class Linearisation:
         return matrix if self.problem.confinement is not None else deflated(matrix, generator)
 
 
+def _convolved(kernel: Floats, weights: Floats) -> Floats:
+    """Return the circular convolution of values on a grid by its sums, whose terms keep their signs."""
+    return np.convolve(np.concatenate([kernel[1:], kernel]), weights, mode="valid")
+
+
 def spectrum(state: State) -> Spectrum:
     """Return the eigenvalues of the linearised equation at a state of the circle, real parts.
 
@@ -170,7 +187,7 @@ def spectrum(state: State) -> Spectrum:
         values = np.sort(growth_rates(state.problem, max(LEAST_DEGREE, state.modes))[1:])[::-1]
         error = 4.0 * EPS * max(float(np.abs(values).min()), state.problem.noise)
         return Spectrum(state, values, values.copy(), None, None, error)
-    aligned, even = align(complex_moments(state), state.problem.confinement is None)
+    aligned, even = _upright(state)
     coarse, fine = (_linearised(state, aligned, even, size) for size in _sizes(state, aligned, even))
     parts = (False, True) if even else (None,)
     found = [
@@ -191,7 +208,7 @@ def slowest_rate(state: State) -> float:
     """
     if _is_uniform(state):
         return -float(growth_rates(state.problem, max(LEAST_DEGREE, state.modes))[1:].max())
-    aligned, even = align(complex_moments(state), state.problem.confinement is None)
+    aligned, even = _upright(state)
     parts = (False, True) if even else (None,)
     _sizes(state, aligned, even)
 
@@ -218,11 +235,17 @@ def _is_uniform(state: State) -> bool:
     return state.problem.confinement is None and largest <= UNIFORM
 
 
+def _upright(state: State) -> tuple[Matrix, bool]:
+    """Return the moments of a state, turned onto its axis, and whether it has one about which the law is even."""
+    moments, even = align(complex_moments(state), state.problem.confinement is None)
+    return moments, even and not state.problem.velocity.rotates
+
+
 def _linearised(state: State, moments: Matrix, even: bool, degree: int) -> Linearisation | AxialLinearisation:
     """Return the linearised equation at a state, on panels if it has an axis and the law no Gibbs map."""
     if even and state.problem.lacks(Capability.GIBBS_MAP):
         return AxialLinearisation(state.problem, moments.real, 1, degree)
-    return Linearisation(state, moments, degree)
+    return Linearisation(state.problem, moments, degree, state.observables.get(ANGULAR_VELOCITY, 0.0))
 
 
 def _sizes(state: State, moments: Matrix, even: bool) -> tuple[int, int]:

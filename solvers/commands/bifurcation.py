@@ -11,10 +11,11 @@ from meanfield import Diagram, InvalidInput
 from meanfield.command_line import (
     Parser,
     add_common,
-    add_coupling_range,
     add_figure,
     add_files,
     add_problem,
+    add_range,
+    at_fixed_coupling,
     check_targets,
     draw,
     number,
@@ -22,6 +23,8 @@ from meanfield.command_line import (
     problem_from,
     progress_bar,
     publish,
+    range_from,
+    relative_range,
     set_verbosity,
     whole,
 )
@@ -34,10 +37,11 @@ SMALLEST_STEP = 1e-9
 
 
 def bifurcation(argv: Sequence[str]) -> int:
-    """Compute the bifurcation diagram in the coupling, save it and draw it."""
+    """Compute the bifurcation diagram in the coupling or another parameter, save it and draw it."""
     parser = _bifurcation_parser(argv)
     settings = parser.settings()
-    problem = problem_from(parser, settings)
+    along = range_from(settings)
+    problem = at_fixed_coupling(problem_from(parser, settings), settings, along)
     method = _method(settings)
     figures = [name for name in (settings.plot, settings.panels) if name is not None]
     check_targets(settings.to, figures, settings.force)
@@ -47,8 +51,9 @@ def bifurcation(argv: Sequence[str]) -> int:
     with progress_bar(not settings.quiet and not settings.verbose, "branches") as advance:
         diagram = bifurcation_diagram(
             problem,
-            _pair(settings.coupling),
-            relative=_pair(settings.relative),
+            along.interval,
+            parameter=along.parameter,
+            relative=relative_range(settings, along),
             depth=settings.depth,
             search=settings.search,
             method=method,
@@ -62,8 +67,10 @@ def bifurcation(argv: Sequence[str]) -> int:
 
 
 def _bifurcation_parser(argv: Sequence[str]) -> Parser:
-    parser = Parser("bifurcation", "Compute all stationary states over a range of couplings.", argv)
-    add_coupling_range(parser)
+    parser = Parser(
+        "bifurcation", "Compute all stationary states over a range of couplings or of another parameter.", argv
+    )
+    add_range(parser)
     parser.add_argument(
         "--depth",
         type=whole,
@@ -103,10 +110,6 @@ def _method(settings: argparse.Namespace) -> Arclength:
                 f"--{option} must be from {SMALLEST_STEP:g} to 1, not {value:g}; try --{option} 0.001"
             )
     return Arclength(tolerance=float(settings.tolerance), max_step=float(settings.max_step))
-
-
-def _pair(values: list[Any] | None) -> tuple[Any, Any] | None:
-    return None if values is None else (values[0], values[1])
 
 
 def _with_origin(diagram: Diagram, where: dict[str, Any]) -> Diagram:

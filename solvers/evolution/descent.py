@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import xlog1py
 
-from meanfield import Equation
+from meanfield import Domain, Equation
 from meanfield.entropy import excess_beyond_square
 from meanfield.equations import Interaction
 from meanfield.harmonics import Modes
@@ -163,23 +163,30 @@ def descent(
     """
     degree, degrees = modes.degree(cosine.shape[1]), modes.degrees(cosine.shape[1])
     counts, interaction = multiplicities(problem.domain, degree), Interaction(problem)
-    attraction, force = interaction.attractions(degree), interaction.forces(degree)
-    sine_force = interaction.sine_forces(degree)
+    attraction = interaction.attractions(degree)
+    forced, force, sine_force = interaction.placed_forces(modes, degree)
     squares = cosine**2 + sine**2
     counted = np.where(degrees > 0, counts[degrees], 0.0)
     near = np.sqrt(squares) @ counted < NEAR
     path = Path(counted * cosine, counted * sine, attraction[degrees] * cosine, attraction[degrees] * sine)
-    zonal = modes.axial(degree)
-    path.field_cosine[:, zonal] += force
-    path.field_sine[:, zonal] += sine_force
+    path.field_cosine[:, forced] += force
+    path.field_sine[:, forced] += sine_force
     parts = [_block(problem, path.rows(rows), near[rows], grids(degree), accuracy) for rows in blocks(path)]
     gap, dissipation, minimum, maximum = (np.concatenate(part) for part in zip(*parts, strict=True))
     gap += 0.5 * (np.where(near, squares @ counted, 0.0) - squares @ attraction[degrees])
-    gap -= cosine[:, zonal] @ force + sine[:, zonal] @ sine_force
-    with np.errstate(over="ignore"):
-        # The surface of a sphere of hundreds of dimensions is tiny.
-        minimum, maximum = minimum / problem.domain.volume, maximum / problem.domain.volume
+    gap -= cosine[:, forced] @ force + sine[:, forced] @ sine_force
+    minimum, maximum = (per_unit(problem.domain, values) for values in (minimum, maximum))
     return Descent(gap, dissipation, minimum, maximum)
+
+
+def per_unit(domain: Domain, relative: Floats) -> Floats:
+    """Return densities per unit of length or surface from those over uniform; nan where they are no number.
+
+    The surface of a sphere of hundreds of dimensions is below the range of doubles.
+    """
+    with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
+        densities = relative / domain.volume
+    return np.where(np.isfinite(densities), densities, np.nan)
 
 
 def blocks(path: Path) -> Iterator[slice]:

@@ -20,7 +20,7 @@ from meanfield.equations import Interaction
 from meanfield.harmonics import Modes
 
 from ..bases import Floats
-from .descent import Descent, Grid, Grids, Path, blocks
+from .descent import Descent, Grid, Grids, Path, blocks, per_unit
 from .multiplicities import multiplicities
 from .units import rate_unit
 
@@ -52,8 +52,7 @@ def energies(problem: Equation, modes: Modes, grids: Grids, cosine: Floats, sine
     found = [_on(grid, path.rows(rows)) for rows in blocks(path)]
     dissipation, minimum, maximum = (np.concatenate(part) for part in zip(*found, strict=True))
     gap = -0.5 * (cosine**2 + sine**2) @ attraction - cosine[:, zonal] @ force - sine[:, zonal] @ sine_force
-    with np.errstate(over="ignore"):
-        minimum, maximum = minimum / problem.domain.volume, maximum / problem.domain.volume
+    minimum, maximum = (per_unit(problem.domain, values) for values in (minimum, maximum))
     return Descent(unit * gap, unit**2 * dissipation, minimum, maximum)
 
 
@@ -67,8 +66,7 @@ def extremes(problem: Equation, modes: Modes, grids: Grids, cosine: Floats, sine
     values = [1.0 + grid.values(part.cosine, part.sine) for part in (path.rows(rows) for rows in blocks(path))]
     minimum, maximum = (np.concatenate([of(value, axis=1) for value in values]) for of in (np.min, np.max))
     unknown = np.full(len(cosine), np.nan)
-    volume = problem.domain.volume
-    return Descent(unknown, unknown, minimum / volume, maximum / volume)
+    return Descent(unknown, unknown, per_unit(problem.domain, minimum), per_unit(problem.domain, maximum))
 
 
 def _on(grid: Grid, path: Path) -> tuple[Floats, Floats, Floats]:

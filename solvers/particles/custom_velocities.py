@@ -74,20 +74,3 @@ def moment_setting(
     coupling = problem.fixed_coupling
     confined = McKeanVlasov(problem.domain, Kuramoto(), problem.noise, 0.0 * coupling, problem.confinement)
     return MomentSetting(problem, MomentDrift(), truncation(confined, MomentDrift(), degrees), degrees)
-
-
-def refused_setting(
-    problem: Equation, drift: MomentDrift | PairDrift | None, degrees: int, particles: int
-) -> Setting:
-    """Refuse particles on a sphere: they have no common axis, and the velocity is that of densities about one.
-
-    Raises
-    ------
-    InvalidInput
-        Always.
-    """
-    raise InvalidInput(
-        f"the velocity {problem.velocity.formula} is one of densities about an axis, which particles on "
-        f"{problem.domain.in_words} do not have; evolve(...) follows such densities, simulate(...) particles on "
-        "Circle()"
-    )

@@ -195,13 +195,14 @@ def steepness(dimension: int, degree: int) -> Floats:
 def force_coefficients(problem: Equation, tolerance: float, last: int) -> tuple[Floats, Any, float]:
     """Return kappa w_l and v_l up to a degree, at most about ``last``, and an estimate of the sum of those beyond.
 
-    The v_l of a confinement with sines are complex, those of cosines less i times those of sines.
+    The v_l of a confinement with sines are complex, those of cosines less i times those of sines; one of a sphere
+    that has no axis is taken by its gradient at the particles, and leaves zeros here.
 
     The estimate L sqrt(P_L'(1)) sup |w_l| over l > L is a bound of sum sqrt(P_l'(1)) |w_l| for multipliers that
     decay like 1/l^3 or faster, and does not shrink for those whose sum diverges.
     """
     pairs = [(problem.potential, problem.fixed_coupling)]
-    if problem.confinement is not None:
+    if problem.confinement is not None and problem.zonal:
         pairs.append((problem.confinement, 1.0))
     degree = 32
     while True:

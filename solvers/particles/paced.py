@@ -61,15 +61,17 @@ def paced(law: VelocityLaw, particles: Particles, start: float, step: float) -> 
 
 
 def require_paced(problem: Equation) -> None:
-    """Refuse a confinement beside a velocity that changes with time, which the factor would change as well.
+    """Refuse a confinement or frequency beside a velocity that changes with time, whose factor they lack.
 
     Raises
     ------
     InvalidInput
         If that is so.
     """
-    if problem.confinement is not None and problem.lacks(Capability.AUTONOMOUS):
+    beside = "confinement" if problem.confinement is not None else "common frequency"
+    beside = beside if problem.confinement is not None or problem.velocity.frequency else ""
+    if beside and problem.lacks(Capability.AUTONOMOUS):
         raise InvalidInput(
-            "particles follow a velocity that changes with time without a confinement only; leave it out, or "
+            f"particles follow a velocity that changes with time without a {beside} only; leave it out, or "
             "evolve the density (evolve)"
         )

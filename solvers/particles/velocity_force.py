@@ -2,7 +2,7 @@ r"""The drift of a velocity law on the circle from moments: a cubic in each cell
 
 The drive, its slope and the radial drive are band-limited and known at any place from the moments. The velocity,
 
-.. math:: b = \kappa\, s(h, h'^2, R)\, h' - V',
+.. math:: b = \omega + \kappa\, s(h, h'^2, R)\, h' - V',
 
 is not: it has more modes than the drive, and where no particle is near, h may be all rounding. So nothing is
 transformed back. The cubic of a cell interpolates the velocity at four Chebyshev points of that cell, and what it
@@ -55,7 +55,7 @@ class VelocityForce(MomentForce):
         self._waves[1] *= 1j
         self._transform = FourierTransform(self.cells, rows.shape[0] * PLACES.size)
         forces: Complexes = np.asarray(-1j * degrees_kept * modes.confinement * waves)
-        self._confinement = self._synthesised(forces)
+        self._beside = self._synthesised(forces) + problem.velocity.frequency
         self._confining = float(np.abs(degrees_kept * modes.confinement).sum())
         errors = cell_errors(degrees_kept, self.cells) + ROUNDINGS * EPS
         self._errors: Floats = (np.abs(rows) * errors).sum(axis=1) + np.abs(left_out).sum(axis=1)
@@ -73,7 +73,7 @@ class VelocityForce(MomentForce):
         transform.coefficients[:, :kept] = (self._waves * moments[:kept]).reshape(-1, kept)
         transform.synthesise()
         drives = transform.values.reshape(-1, PLACES.size, self.cells)
-        velocity = velocity_of(self._problem, drives) + self._confinement
+        velocity = velocity_of(self._problem, drives) + self._beside
         # Where no particle is near, the velocity may not be finite.
         with np.errstate(invalid="ignore"):
             np.matmul(TO_CUBICS, velocity[:POWERS], out=self.table)

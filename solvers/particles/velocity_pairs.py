@@ -1,6 +1,6 @@
 r"""Particles on the circle that follow a velocity law, by sums over all pairs, each particle with itself as well.
 
-.. math:: b(x) = \kappa\, s\, h'(x) - V'(x), \qquad h'(x) = \frac1N\sum_j k'(\cos(X_j - x))\,\sin(X_j - x),
+.. math:: b(x) = \omega + \kappa\, s\, h'(x) - V'(x), \qquad h'(x) = \frac1N\sum_j k'(\cos(X_j - x))\,\sin(X_j - x),
 
 k being the drive of one particle as a function of the inner product, and s the speed by the means over all j.
 """
@@ -96,6 +96,7 @@ def velocity_among(problem: Equation, sources: Floats, points: Floats) -> Floats
         part = slice(start, start + rows)
         velocity[part] = _regulated(problem, sources - ahead[part, np.newaxis])
     velocity *= float(problem.fixed_coupling)
+    velocity += problem.velocity.frequency
     if problem.confinement is not None:
         velocity -= np.asarray(problem.confinement.slope(points), dtype=float)
     require_finite(problem, velocity)

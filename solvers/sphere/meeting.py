@@ -97,7 +97,7 @@ def _meeting_image(last: Point, point: Point) -> Arrival | None:
     solution = Solution(b, q, equation.evaluate(b, q), np.zeros_like(b), 0.0, 0)
     error = abs(q - (4.0 * couplings[2] - couplings[1]) / 3.0)
     met = Point(equation, solution, middle)
-    return Arrival(met, equation.coupling(q), True, "a branch of larger symmetry", error=error)
+    return Arrival(met, equation.value(q), True, "a branch of larger symmetry", error=error)
 
 
 def _same_lengths(left: Point, right: Point, inner: Point) -> bool:

@@ -76,7 +76,6 @@ class ExtendedEquation(StationaryEquation):
 
     kind: CurveType
     symmetric = False
-    counted = False
 
     def __init__(self, plane: Plane, bases: tuple[Basis, ...]) -> None:
         self.plane = plane
@@ -160,6 +159,10 @@ class ExtendedEquation(StationaryEquation):
     def merges(self, last: Point, point: Point) -> bool:
         """Return whether two states of the curve become one between two points or soon after."""
         return False
+
+    def negative(self, jacobian: Floats, q: float) -> int:
+        """Return zero: of an extended system nothing is counted."""
+        return 0
 
     def partition(self, q: float, moments: Floats) -> None:
         """Return None: all unknowns are factorised together."""

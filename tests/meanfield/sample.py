@@ -5,6 +5,7 @@ The 1-cluster branch has a fold and a point of equal free energy for 1/2 < q < 1
 that of Kuramoto in 2t. The last branch, marked chiral, is synthetic: it only has every field in use.
 """
 
+import dataclasses
 import functools
 
 import numpy as np
@@ -20,6 +21,8 @@ from meanfield import (
     McKeanVlasov,
     OrganisingPoint,
     Outcome,
+    PhaseDiagram,
+    Region,
     SpecialPoint,
     Transformer,
 )
@@ -251,6 +254,32 @@ def _minimum(function, low: float, high: float) -> float:
     from scipy.optimize import minimize_scalar
 
     return float(minimize_scalar(function, bounds=(low, high), method="bounded", options={"xatol": 1e-10}).x)
+
+
+def made_up_phase_diagram():
+    """A phase diagram of one line and two regions, none of whose numbers was computed."""
+    line = line_of_transitions()
+    beta, height = line.first, line.relative_coupling
+    known = {"first": beta, "strip": np.zeros(beta.size, dtype=int)}
+    below = Region("uniform", 1, lower=np.full(5, 0.5), upper=height, area=0.6, point=(3.0, 0.7), **known)
+    above = Region(
+        "1-cluster", 2, lower=height, upper=np.full(5, 1.5), area=0.4, point=(3.0, 1.2),
+        found_minimiser="1-cluster", found_stable=1, agrees=False, **known,
+    )  # fmt: skip
+    return PhaseDiagram(
+        problem=McKeanVlasov(Circle(), Transformer(beta=3.0)),
+        parameter="beta",
+        interval=(2.5, 4.0),
+        unit="relative_coupling",
+        window=(0.5, 1.5),
+        curves=(line, dataclasses.replace(line, label="fold of the 1-cluster", type="fold", other_cosine=None,
+                                          other_sine=None, other_symmetry=None, special_points=())),
+        origins=("from the diagram at beta = 3", "in closed form"),
+        special_points=line.special_points,
+        regions=(below, above),
+        warnings=("made up, as its name says",),
+        provenance=PROVENANCE,
+    )  # fmt: skip
 
 
 def line_of_transitions():

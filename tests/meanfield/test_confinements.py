@@ -189,7 +189,7 @@ def test_neurons_are_even_where_reflection_exchanges_them():
             lambda: McKeanVlasov(Sphere(3), Kuramoto(), confinement=External.from_expression("sin(t)")),
             "angle to the north pole",
         ),
-        (lambda: McKeanVlasov(Sphere(3), Kuramoto(), confinement=Perceptron((1.0,), (0.3,))), "north pole"),
+        (lambda: McKeanVlasov(Sphere(4), Kuramoto(), confinement=Perceptron((1.0,), (0.3,))), "north pole"),
         (lambda: Perceptron((1.0,), (0.3,)).multipliers(Sphere(3), 4), "points to the angle 0.3"),
         (
             lambda: McKeanVlasov(CIRCLE, Kuramoto(), confinement=External(cosine=(0.0,), constant=2.0)),

@@ -13,7 +13,7 @@ from meanfield.export import save, to_json_object
 from meanfield.export.states import state_rows
 from meanfield.harmonics import moment_columns, moments_of
 from meanfield.plotting.quantities import values_of
-from meanfield.records.diagram import POINT_NAMES
+from meanfield.records.point_types import POINT_NAMES
 from solvers import VonMises, contraction_rate, evolve, simulate
 from tests.campaigns.files import KURAMOTO, ON_SPHERE
 from verification import compare

@@ -31,7 +31,7 @@ from meanfield.plotting import (
     plot_state,
     save_figure,
 )
-from meanfield.records.diagram import segments
+from meanfield.records import segments
 
 
 @pytest.fixture

@@ -8,21 +8,18 @@ import pytest
 from meanfield import (
     Circle,
     CosineSeries,
+    GegenbauerSeries,
     HegselmannKrause,
     InvalidInput,
     McKeanVlasov,
     Potential,
     Sphere,
     Transformer,
-)
-from meanfield.potentials import GegenbauerSeries
-from meanfield.theory import (
     branch_shape,
     continuous_radius,
     critical_couplings,
-    mode_interactions,
-    tricritical_points,
 )
+from meanfield.theory import mode_interactions, tricritical_points
 
 EPS = float(np.finfo(float).eps)
 

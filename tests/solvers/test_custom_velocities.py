@@ -14,6 +14,7 @@ from meanfield import (
     ContinuityEquation,
     CosineSeries,
     CustomVelocity,
+    GegenbauerSeries,
     InvalidInput,
     Kuramoto,
     McKeanVlasov,
@@ -112,6 +113,49 @@ def test_densities_about_an_axis_on_spheres(dimension, noise):
         for one in (at(on_sphere, noise=noise, domain=domain), known)
     )
     assert np.abs(mine.cosine[-1, :8] - theirs.cosine[-1, :8]).max() < 10 * ACCURACY
+
+
+def second(angles, moments):
+    return np.sin(angles) * (moments[1] - 0.4 * moments[2] * np.cos(angles)) - 0.3 * np.sin(2.0 * angles)
+
+
+@pytest.mark.parametrize("dimension", [3, 5])
+@pytest.mark.parametrize("confined", [False, True])
+def test_particles_on_spheres_move_along_meridians(dimension, confined):
+    """Against the equations of the angles to the north pole alone; the other coordinates keep their directions."""
+    random = np.random.default_rng(dimension)
+    start = random.normal(size=(20, dimension))
+    start /= np.linalg.norm(start, axis=1)[:, None]
+    start[0] = np.eye(dimension)[-1]
+    field = GegenbauerSeries((0.4, -0.2), dimension) if confined else None
+    domain = Sphere(dimension)
+    problem = ContinuityEquation(domain, CustomVelocity(second, 2, largest_slope=3.0), 0.0, 1.5, field)
+
+    def velocity(_, angles):
+        heights = np.cos(angles)
+        means = [1.0, heights.mean(), ((dimension * heights**2 - 1.0) / (dimension - 1.0)).mean()]
+        return 1.5 * second(angles, means) - (0.0 if field is None else field.slope(angles))
+
+    first = np.arccos(np.clip(start[:, -1], -1.0, 1.0))
+    last = solve_ivp(velocity, (0.0, 1.0), first, "DOP853", rtol=1e-12, atol=1e-13).y[:, -1]
+    found = simulate(problem, 20, 1.0, 1, initial=start, step=0.005, keep_positions=True)
+    across = start[1:, :-1] / np.linalg.norm(start[1:, :-1], axis=1)[:, None]
+    # The error of the fourth order of the step.
+    assert np.abs(found.positions[0, :, -1] - np.cos(last)).max() < 1e-8
+    assert np.abs(found.positions[0, 1:, :-1] - np.sin(last[1:, None]) * across).max() < 1e-8
+
+
+@pytest.mark.parametrize("dimension", [3, 5])
+def test_on_spheres_many_particles_are_the_density(dimension):
+    problem = at(second, 2, noise=0.3, coupling=1.0, domain=Sphere(dimension), largest_slope=3.0)
+    density = evolve(problem, VonMises(0.0, 1.0), 1.0, times=[0.0, 1.0])
+    cloud = simulate(problem, 4000, 1.0, 7, initial=VonMises(0.0, 1.0), times=[1.0], replicas=4, degrees=2)
+    heights = cloud.mean_vector[:, -1, -1]
+    assert abs(heights.mean() - density.cosine[-1, 1]) < 5.0 / np.sqrt(16000.0)
+    assert abs(density.cosine[-1, 1] - density.cosine[0, 1]) > 0.05
+    compared = compare(problem, VonMises(0.0, 1.0), 0.5, particles=(50, 400), replicas=6, seed=2, times=2)
+    # By an eighth in the number the distances fall by the root of it, here by half at least.
+    assert (compared.distances[:, 1].mean(axis=1) < 0.5 * compared.distances[:, 0].mean(axis=1)).all()
 
 
 def test_a_velocity_that_no_rotation_turns_leads_to_its_own_gibbs_density():
@@ -284,8 +328,12 @@ def test_what_particles_and_lags_need_is_said():
             simulate(problem, 100, 1.0, step=0.01, seed=1, drift=drift)
     with pytest.raises(InvalidInput, match=r"give a step, such as step=0.01"):
         simulate(problem, 100, 1.0, seed=1)
-    with pytest.raises(InvalidInput, match=r"simulate\(...\) particles on Circle\(\)"):
-        simulate(at(on_sphere, domain=Sphere(3)), 100, 1.0, step=0.01, seed=1)
+    with pytest.raises(InvalidInput, match="leave the drift out"):
+        simulate(at(on_sphere, domain=Sphere(3)), 100, 1.0, step=0.01, seed=1, drift=PairDrift())
+    with pytest.raises(InvalidInput, match=r"give a step, such as step=0.01"):
+        simulate(at(on_sphere, domain=Sphere(3)), 100, 1.0, seed=1)
+    with pytest.raises(InvalidInput, match="densities without an axis need the gradient law"):
+        evolve(at(on_sphere, domain=Sphere(3)), VonMises(0.5, 1.0), 1.0)
     with pytest.raises(InvalidInput, match="write the lag into the function"):
         PhaseLag(CustomVelocity(kuramoto), 0.3)
 

@@ -168,7 +168,7 @@ def _raising(*arguments, **options):
         ),
         ("solvers.diagram.provenance", "the provenance is not known"),
         ("solvers.diagram.mark_exchanges", "couplings of equal free energy"),
-        ("solvers.diagram.warn_of_omissions", "branches left out"),
+        ("solvers.branches.walk.warn_of_omissions", "branches left out"),
         ("solvers.branches.recording._filled", "points between its own are missing"),
         ("solvers.circle.CircleGeometry.search_all", "the search for states at coupling"),
         ("solvers.branches.exchange._bracket", "which could not be decided"),

@@ -17,8 +17,9 @@ from meanfield import (
     McKeanVlasov,
     NotResolved,
     Outcome,
+    Sphere,
 )
-from solvers import ETDRK4, Bumps, Checkpoint, PerturbedUniform, VonMises, evolve, moments_of
+from solvers import ETDRK4, Bumps, Characteristics, Checkpoint, PerturbedUniform, VonMises, evolve, moments_of
 from solvers.evolution import march, running
 from solvers.evolution.circle.space import CircleSpace
 from tests import problems
@@ -245,3 +246,15 @@ def test_partial_records_hold_the_last_good_density(monkeypatch):
     assert trajectory.outcome is Outcome.NOT_RESOLVED
     assert trajectory.time.size == 2
     assert 0.0 < trajectory.time[-1] < 10.0
+
+
+@pytest.mark.parametrize("method", [None, Characteristics()])
+@pytest.mark.parametrize("dimension", [256, 700, 1024])
+def test_where_the_surface_is_no_number_densities_are_not_known(dimension, method):
+    """Moments are: under Kuramoto's potential the mean of a nearly uniform density grows at kappa (1 - 1/d)."""
+    problem = McKeanVlasov(Sphere(dimension), Kuramoto(), 0.0, 1.0)
+    found = evolve(problem, VonMises(0.0, 1.0), 0.5, times=2, method=method)
+    assert np.isnan(found.minimum).all() == (problem.domain.volume < 1e-300)
+    growth = found.cosine[-1, 1] / found.cosine[0, 1]
+    # By no more than the share of the square of the mean, which is that of d beside the identity.
+    assert abs(growth - np.exp(0.5 * (1.0 - 1.0 / dimension))) < 4.0 * dimension * found.cosine[-1, 1] ** 3

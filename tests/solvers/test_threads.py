@@ -16,7 +16,7 @@ def threads():
 
 def test_a_solver_takes_one_thread_and_gives_back_what_there_was(monkeypatch):
     seen = []
-    monkeypatch.setattr("solvers.diagram.warn_of_omissions", lambda *arguments: seen.append(threads()))
+    monkeypatch.setattr("solvers.branches.walk.warn_of_omissions", lambda *arguments: seen.append(threads()))
     with threadpool_limits(2, user_api="blas"):
         before = threads()
         bifurcation_diagram(problems.KURAMOTO.problem, (1.0, 2.5))

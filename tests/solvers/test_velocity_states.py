@@ -428,7 +428,12 @@ def test_a_law_of_ones_own_has_states():
 @pytest.mark.parametrize(
     ("problem", "sentence"),
     [
-        (ContinuityEquation(Circle(), PhaseLag(Kuramoto(), 0.5), coupling=5.0), "clusters, which rotate for ever"),
+        (
+            ContinuityEquation(
+                Circle(), PhaseLag(Kuramoto(), 0.5), coupling=5.0, confinement=CosineSeries((-0.1,))
+            ),
+            "clusters, which rotate for ever",
+        ),
         (ContinuityEquation(Circle(), NormalisedAttention(2.0), noise=0.0, coupling=5.0), "give noise > 0"),
     ],
 )

@@ -1,6 +1,6 @@
 r"""Systems for Fourier moments of densities that follow any velocity law on the circle.
 
-.. math:: \dot c_k = -Dk^2 c_k - ik\int e^{-ik\theta}\,\rho\,(\kappa v[\rho] - V')\,d\theta,
+.. math:: \dot c_k = -Dk^2 c_k - ik\int e^{-ik\theta}\,\rho\,(\omega + \kappa v[\rho] - V')\,d\theta,
           \qquad v = s(h, h'^2, R)\,h', \quad h = -W*\rho .
 
 or with the velocity that a function of the moments gives. It is evaluated on a grid of at least four times the
@@ -52,9 +52,9 @@ class Flux:
         self._inside = slice(1, degree + 1)
         self.angles = 2.0 * np.pi * np.arange(transform.nodes) / transform.nodes
         confinement = problem.confinement
-        self._force: Floats | float = 0.0
+        self._force: Floats | float = problem.velocity.frequency
         if confinement is not None:
-            self._force = -np.asarray(confinement.slope(self.angles / symmetry), dtype=float)
+            self._force = self._force - np.asarray(confinement.slope(self.angles / symmetry), dtype=float)
         self._divergence = -1j * symmetry * np.arange(1, degree + 1) / transform.nodes
 
     def velocity(self, moments: Complexes, density: Floats) -> Floats:

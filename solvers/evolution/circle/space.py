@@ -42,9 +42,9 @@ class CircleSpace:
     def system(self, problem: Equation, start: Initial, degree: int, full: bool) -> System:
         """Return the smallest system whose symmetry a density has and keeps.
 
-        Of an even density the sines vanish, unless there is a phase lag or an uneven confinement, of one with a
-        rotation symmetry all except its multiples, unless the confinement breaks it. A velocity without a drive may
-        break any symmetry.
+        Of an even density the sines vanish, unless there is a phase lag, a frequency or an uneven confinement, of
+        one with a rotation symmetry all except its multiples, unless the confinement breaks it. A velocity without
+        a drive may break any symmetry.
         """
         if full or problem.lacks(Capability.DRIVE):
             return self.system_of(problem, False, max(16, degree), 1)

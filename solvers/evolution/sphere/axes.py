@@ -12,10 +12,9 @@ import numpy as np
 from meanfield.harmonics import (
     SphereModes,
     degrees_of_places,
+    harmonics_at,
     largest_degree,
     packed,
-    packed_size,
-    place,
     zonal_places,
 )
 
@@ -32,29 +31,10 @@ def direction(polar: float, azimuth: float) -> Floats:
     return np.array([sine * math.cos(azimuth), sine * math.sin(azimuth), math.cos(polar)])
 
 
-def harmonics_at(vector: Floats, degree: int) -> tuple[Floats, Floats]:
-    """Return all e^c_lm and e^s_lm up to a degree at a unit vector, packed."""
-    across, height = math.hypot(vector[0], vector[1]), float(vector[2])
-    phase = complex(vector[0], vector[1]) / across if across > 0.0 else 1.0
-    values = np.zeros(packed_size(degree), dtype=complex)
-    leading = complex(1.0)
-    for order in range(degree + 1):
-        if order:
-            leading *= phase * across * math.sqrt((2 * order - 1) / (2 * order))
-            leading *= math.sqrt(2.0) if order == 1 else 1.0
-        before, value = complex(0.0), leading
-        lower = 0.0
-        for current in range(order, degree + 1):
-            values[place(current, order)] = value
-            upper = math.sqrt((current + 1) ** 2 - order**2)
-            before, value, lower = value, ((2 * current + 1) * height * value - lower * before) / upper, upper
-    return values.real.copy(), values.imag.copy()
-
-
 def about(zonal: Floats, axis: Floats) -> tuple[Floats, Floats]:
     """Return the moments by degree and order of densities with zonal moments (..., L + 1) about an axis."""
     degree = zonal.shape[-1] - 1
-    cosine, sine = harmonics_at(axis, degree)
+    cosine, sine = harmonics_at(axis[np.newaxis], degree)[..., 0]
     degrees = degrees_of_places(cosine.size)
     cosine, sine = zonal[..., degrees] * cosine, zonal[..., degrees] * sine
     return cosine, sine
@@ -83,7 +63,7 @@ def on_axis(start: Initial, free: bool) -> tuple[Initial, Floats]:
         return Initial(zonal, np.zeros_like(zonal), start.description, start.warnings), np.zeros(0)
     axis = axis_of(start.cosine, start.sine) if free else None
     if axis is not None:
-        cosine, sine = harmonics_at(axis, degree)
+        cosine, sine = harmonics_at(axis[np.newaxis], degree)[..., 0]
         zonal = np.add.reduceat(start.cosine * cosine + start.sine * sine, firsts)
         turned = about(zonal, axis)
         missed = max(float(np.abs(turned[0] - start.cosine).max()), float(np.abs(turned[1] - start.sine).max()))

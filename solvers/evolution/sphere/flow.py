@@ -17,6 +17,7 @@ from meanfield import Equation
 from meanfield.harmonics import polynomials_at, zonal_density
 
 from ...bases import Floats
+from ..descent import per_unit
 from ..flow import DriveVelocity
 from ..initial import Initial
 from .rates import SphereRates
@@ -64,7 +65,7 @@ class _ZonalFlow:
 
     def density(self, labels: Floats, positions: Floats, stretch: Floats) -> Floats:
         """Return the density at points from its labels and the derivative of positions in the labels."""
-        values = zonal_density(self._first, self._dimension, labels) / self._problem.domain.volume
+        values = per_unit(self._problem.domain, zonal_density(self._first, self._dimension, labels))
         return np.asarray(values * (np.sin(labels) / np.sin(positions)) ** (self._dimension - 2) / stretch)
 
 

@@ -34,10 +34,12 @@ class SphereRates:
         The equation.
     unit : float
         The unit of rates, which is D unless there is no noise, and stands in its place below.
+    interaction
+        The coefficients over that unit.
     degrees, harmonics, eigenvalues : (K,) float
         l, N_l and l (l + d - 2).
     attraction, force : (K,) float
-        N_l lambda_l and -v_l/D, so that g = attraction p + force.
+        N_l lambda_l and -v_l/D, so that g = attraction p + force; of a confinement off the axis the lengths.
     linear, constant : (K,) float
         L = -D l (l + d - 2) (1 - lambda_l), and the constant part of the time derivative.
     """
@@ -50,13 +52,14 @@ class SphereRates:
         self.harmonics = multiplicities(domain, symmetry * degree)[degrees]
         self.eigenvalues = self.degrees * (self.degrees + domain.dimension - 2)
         self.unit = unit = rate_unit(problem)
-        interaction = Interaction(problem, unit)
+        self.interaction = interaction = Interaction(problem, unit)
         attraction = interaction.extended_attractions(symmetry * degree)[degrees]
         self.attraction = attraction.astype(float)
         strengths = (attraction / self.harmonics).astype(float)
         self.linear = -unit * self.eigenvalues * (diffuses(problem) - strengths)
         self.confined = problem.confinement is not None
-        self.force = interaction.forces(symmetry * degree)[degrees]
+        forces = interaction.forces if problem.zonal else interaction.force_lengths
+        self.force = forces(symmetry * degree)[degrees]
         self.constant = unit * self.eigenvalues * self.force / self.harmonics
 
     def explicit_steps(self) -> float:

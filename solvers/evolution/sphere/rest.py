@@ -6,12 +6,12 @@ from dataclasses import replace
 import numpy as np
 
 from meanfield import Equation, State
-from meanfield.harmonics import largest_degree, zonal_places
+from meanfield.harmonics import harmonics_at, largest_degree, zonal_places
 
 from ...bases import Floats
 from ...sphere import SPHERE
 from ..rest import NEAR, Rest, state_near
-from .axes import about, axis_of, harmonics_at
+from .axes import about, axis_of
 
 NORTH = np.array([0.0, 0.0, 1.0])
 
@@ -52,7 +52,7 @@ def distance_in_orders(state: State, cosine: Floats, sine: Floats) -> float:
 def projected(cosine: Floats, sine: Floats, axis: Floats) -> Floats:
     """Return the zonal moments about an axis of a density by degree and order."""
     degree = largest_degree(cosine.size)
-    both = harmonics_at(axis, degree)
+    both = harmonics_at(axis[np.newaxis], degree)[..., 0]
     return np.asarray(np.add.reduceat(cosine * both[0] + sine * both[1], zonal_places(degree)))
 
 

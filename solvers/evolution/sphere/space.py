@@ -162,7 +162,7 @@ def space_for(problem: Equation, start: Initial, full: bool) -> tuple[Space, Ini
     """
     sphere = Sphere(problem.domain.dimension)
     zonal = modes_of(sphere, start.layout).angles == 1
-    if full:
+    if full or not problem.zonal:
         if not sphere.has_azimuth:
             raise InvalidInput(
                 "all densities are followed on the ordinary sphere only (--dimension 3); in dimension "
@@ -171,7 +171,8 @@ def space_for(problem: Equation, start: Initial, full: bool) -> tuple[Space, Ini
         return FullSpace(), in_orders(start) if zonal else start
     if zonal:
         return ZonalSpace(sphere), start
-    turned, axis = on_axis(start, problem.confinement is None)
+    # A velocity without a drive is one along the meridians of the north pole.
+    turned, axis = on_axis(start, problem.confinement is None and not problem.lacks(Capability.DRIVE))
     return (FullSpace() if turned is start else ZonalSpace(sphere, axis)), turned
 
 

@@ -6,11 +6,12 @@ With :math:`1 + f = \sum_l (2l+1) \sum_m c_{lm} e^c_{lm} + s_{lm} e^s_{lm}` the 
 .. math::
 
     \dot c_{lm} = -D\,l(l+1)(1-\lambda_l)\,c_{lm} + D\,\bigl\langle f\,\nabla g\cdot\nabla e^c_{lm}\bigr\rangle
-                  - \tfrac{l(l+1)}{2l+1} v_l \delta_{m0},
+                  - \tfrac{l(l+1)}{2l+1} v_{lm},
 
-and likewise with sines; the means are uniform. One synthesis, one gradient and the adjoint of the gradient make a
-time derivative, without a division by the sine. The field has only the significant degrees of the potential,
-up to some L'; the products have degree 2 L + L', for which the grid is exact.
+and likewise with sines, :math:`v_{lm} = v_l\delta_{m0}` for a confinement about the pole; the means are uniform.
+One synthesis, one gradient and the adjoint of the gradient make a time derivative, without a division by the sine.
+The field has only the significant degrees of the potential, up to some L'; the products have degree 2 L + L', for
+which the grid is exact.
 """
 
 import math
@@ -62,10 +63,11 @@ class SphericalSystem(System):
         self._multiplicities = transform.multiplicities
         self._attraction = np.concatenate([[0.0], rates.attraction[degrees - 1]])[:significant]
         zonal = transform.orders == 0
-        force, self._constant = np.zeros((2, degrees.size + 1))
-        force[zonal] = np.concatenate([[0.0], rates.force])
-        self._constant[zonal] = np.concatenate([[0.0], rates.constant])
-        self._force = force[:significant]
+        forces = rates.interaction.harmonic_forces(degree)
+        self._force = forces[:, :significant]
+        eigenvalues = transform.degrees * (transform.degrees + 1.0)
+        constant = rates.unit * eigenvalues * forces / self._multiplicities
+        self._constant: Floats = constant[:, 1:].ravel()
         self._cosine, self._sine = np.zeros((2, degrees.size + 1))
         self._waves = np.where(zonal, 0.0, rates.unit)[1:]
 
@@ -76,7 +78,9 @@ class SphericalSystem(System):
         cosine[1:], sine[1:] = unknown[:half], unknown[half:]
         density = transform.synthesise(self._multiplicities * cosine, self._multiplicities * sine)
         attraction = self._attraction
-        along, across = attraction * cosine[:significant] + self._force, attraction * sine[:significant]
+        along, across = attraction * cosine[:significant], attraction * sine[:significant]
+        along += self._force[0]
+        across += self._force[1]
         polar, azimuthal = self._of_field.gradient(along, across)
         polar *= density
         azimuthal *= density
@@ -84,7 +88,7 @@ class SphericalSystem(System):
         result = np.empty(self.size)
         np.multiply(along[1:], self._unit, out=result[:half])
         np.multiply(across[1:], self._waves, out=result[half:])
-        result[:half] += self._constant[1:]
+        result += self._constant
         return result
 
     def jacobian(self, time: float, unknown: Floats) -> Floats:

@@ -166,7 +166,7 @@ class AllPairs:
 
     def __init__(self, problem: Equation, significant: DriftDegrees) -> None:
         self._problem = problem
-        self._confinement = AxialForce(significant.confinement, problem.domain.dimension)
+        self._confinement = confining_force(problem, significant)
         self._positions: Floats = np.empty((problem.domain.dimension, 0))
         self.block = 64
 
@@ -224,6 +224,43 @@ class AxialForce:
         height = points[-1]
         for weight, values in zip(self._weights, zonal_values(height, self._dimension), strict=False):
             drift[-1] += weight * values
+
+
+class PlacedForce:
+    """The force of a confinement without an axis, minus its gradient at the points."""
+
+    def __init__(self, confinement: Any) -> None:
+        self._confinement = confinement
+
+    def add(self, points: Floats, drift: Floats) -> None:
+        """Add the force at points (d, n) to a drift (d, n)."""
+        drift -= self._confinement.gradient_at(points.T).T
+
+
+def confining_force(problem: Equation, significant: DriftDegrees) -> AxialForce | PlacedForce:
+    """Return the force of the confinement of a problem: by degrees about the pole, or by its gradient."""
+    if problem.zonal:
+        return AxialForce(significant.confinement, problem.domain.dimension)
+    return PlacedForce(problem.confinement)
+
+
+class ConfinedField:
+    """The drift of a field of particles and of a confinement without an axis."""
+
+    def __init__(self, field: Field, force: PlacedForce) -> None:
+        self._field, self._force = field, force
+        self.block = field.block
+
+    def gather(self, positions: Floats) -> None:
+        """Compute the field of particles (3, N)."""
+        self._field.gather(positions)
+        self.block = self._field.block
+
+    def drift(self, points: Floats, own: slice | None = None) -> Floats:
+        """Return the drift at points (3, n)."""
+        result = self._field.drift(points, own)
+        self._force.add(points, result)
+        return result
 
 
 def zonal_values(cosines: Floats, dimension: int) -> Iterator[Floats]:

@@ -20,7 +20,17 @@ from ..settings import HISTOGRAM_BINS, Several, Starts, default_share
 from ..stepping import too_long
 from ..timing import Timetable
 from .cloud import SphereCloud
-from .fields import EPS, DuccField, Field, HarmonicField, PairField, TensorField, zonal_values
+from .fields import (
+    EPS,
+    ConfinedField,
+    DuccField,
+    Field,
+    HarmonicField,
+    PairField,
+    PlacedForce,
+    TensorField,
+    zonal_values,
+)
 from .harmonics import SolidHarmonics
 from .significant import significant_degrees
 from .starts import SphereStart, sphere_starts
@@ -283,11 +293,12 @@ class OrdinarySphereSetting(SphereSetting):
 
     def moment_field(self, tolerance: float) -> Field:
         """Return the field of the drift from moments, to a tolerance."""
-        return (
+        field: Field = (
             DuccField(self.significant, tolerance, ducc())
             if self.kernel == "ducc0"
             else HarmonicField(self.significant)
         )
+        return field if self.problem.zonal else ConfinedField(field, PlacedForce(self.problem.confinement))
 
     def moments(self, positions: Floats) -> dict[str, Floats]:
         """Return cosine and sine moments and moduli of particles (3, N) by name."""

@@ -16,12 +16,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from meanfield import Equation
+from meanfield.equations import Interaction
 
 from ..drift import DriftDegrees, MomentDrift, force_coefficients, steepness
 
 Floats = NDArray[np.float64]
 
 SEARCHED_DEGREE = 2**12
+# A confinement without an axis is bounded by these degrees of it; kinks beyond do not make motion stiff.
+BOUNDING_DEGREE = 64
 
 
 def significant_degrees(problem: Equation, drift: MomentDrift, largest: int) -> DriftDegrees:
@@ -39,18 +42,28 @@ def significant_degrees(problem: Equation, drift: MomentDrift, largest: int) -> 
     tails = np.append(np.cumsum(weights[::-1])[::-1][1:], 0.0) + beyond
     enough = np.flatnonzero(tails <= 0.5 * drift.tolerance * scale)
     limit = min(largest, drift.largest_degree, tails.size - 1)
+    steep, stiff = without_axis(problem)
     # Without any force there is still a degree, of strength 0.
     degree = max(1, min(int(enough[0]) if enough.size else limit, limit))
     kept = slice(0, degree + 1)
     return DriftDegrees(
         interaction=interaction[kept],
         confinement=confinement[kept],
-        scale=scale,
+        scale=scale + steep,
         truncation_error=_relative(float(tails[degree]), scale) if beyond <= 0.01 * scale else None,
         random_share=_random_share(problem, interaction, degree, beyond),
-        stiffness=float((slopes * (np.abs(interaction) + np.abs(confinement)))[kept].sum()),
+        stiffness=float((slopes * (np.abs(interaction) + np.abs(confinement)))[kept].sum()) + stiff,
         complete=bool(enough.size and degree >= enough[0]),
     )
+
+
+def without_axis(problem: Equation) -> tuple[float, float]:
+    """Return bounds of slope and second derivatives of a confinement without an axis, by its lower degrees."""
+    if problem.zonal:
+        return 0.0, 0.0
+    lengths = Interaction(problem, 1.0).force_lengths(BOUNDING_DEGREE)
+    slopes = steepness(problem.domain.dimension, BOUNDING_DEGREE)
+    return float(np.sqrt(slopes) @ lengths), float(slopes @ lengths)
 
 
 def _random_share(problem: Equation, interaction: Floats, last: int, beyond: float) -> float | None:

@@ -17,6 +17,7 @@ from .setting import (
     SphereSetting,
     sphere_setting,
 )
+from .significant import without_axis
 from .velocity_fields import VelocityHarmonicField, VelocityPairField
 
 # Up to so many particles on the ordinary sphere pairs are summed by default: about as fast as moments, and exact.
@@ -54,7 +55,7 @@ class VelocitySphereSetting(SphereSetting):
         """Return the default step, by the steepest slope that the law states and the time of diffusion."""
         confinement = self.significant.confinement
         steep = steepness(self.dimension, confinement.size - 1)
-        slope = steepest(self.problem, float((steep * abs(confinement)).sum()))
+        slope = steepest(self.problem, float((steep * abs(confinement)).sum()) + without_axis(self.problem)[1])
         spread = (self.dimension - 1) * self.problem.noise
         diffusion = DEFAULT_SPREAD / spread if spread > 0.0 else math.inf
         return min(until, diffusion, default_share(self.problem.noise) / slope if slope > 0.0 else math.inf)

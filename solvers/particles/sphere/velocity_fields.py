@@ -8,8 +8,9 @@ from meanfield import Equation
 from ..drift import DriftDegrees, steepness
 from ..resolution import drives_of, require_resolved, velocity_errors
 from ..velocity_pairs import require_finite
-from .fields import EPS, AllPairs, AxialForce, block_of, tangent
+from .fields import EPS, AllPairs, AxialForce, PlacedForce, block_of, confining_force, tangent
 from .harmonics import SolidGradient, SolidHarmonics
+from .significant import without_axis
 
 Floats = NDArray[np.float64]
 
@@ -42,12 +43,12 @@ class VelocityHarmonicField:
         self._problem = problem
         self._harmonics, self._gradient = SolidHarmonics(degree), SolidGradient(degree)
         self._below = slice(0, degree * (degree + 1) // 2)
-        self._confinement = AxialForce(significant.confinement, problem.domain.dimension)
+        self._confinement = confining_force(problem, significant)
         kept, beyond = drives_of(problem, degree)
         self._weights: Floats = kept[:, self._harmonics.degrees]
         self._errors = _errors(problem, kept, beyond)
         slopes = np.sqrt(steepness(problem.domain.dimension, significant.confinement.size - 1))
-        self._confining = float(slopes @ np.abs(significant.confinement))
+        self._confining = float(slopes @ np.abs(significant.confinement)) + without_axis(problem)[0]
         self._rows: Floats = np.zeros((len(kept), 2 * self._harmonics.size))
         self._matrix: Floats = np.zeros((3, 2 * self._below.stop))
         self.block = block_of(self._harmonics.size)
@@ -91,7 +92,7 @@ def regulated(
     drive: Floats,
     gradient: Floats,
     radial: Floats | None,
-    confinement: AxialForce,
+    confinement: AxialForce | PlacedForce,
 ) -> Floats:
     """Return the drift at points (d, n), from the drives there (n,) and the gradient up to a part along the points.
 

@@ -1,0 +1,110 @@
+"""The range of a command: of couplings, or of another parameter at one coupling."""
+
+import argparse
+from typing import Any, NamedTuple
+
+from ..equations import Equation
+from ..errors import InvalidInput
+from ..records import COUPLING
+from .options import Parser, add_coupling
+from .potential_options import at_coupling, varied
+from .readers import number, word
+
+
+class Range(NamedTuple):
+    """A parameter with its lowest and highest value, None where it is left to its default."""
+
+    parameter: str
+    interval: tuple[Any, Any] | None
+
+
+def add_range(parser: Parser) -> None:
+    """Add ``--over NAME LOW HIGH``, and ``--coupling`` and ``--relative`` with a range or, beside it, one value."""
+    if _named(parser) in (None, COUPLING):
+        group = parser.add_mutually_exclusive_group()
+        group.add_argument(
+            "--coupling",
+            nargs=2,
+            type=number,
+            metavar=("LOW", "HIGH"),
+            help="range of couplings kappa; with --over NAME one coupling K",
+        )
+        group.add_argument(
+            "--relative",
+            nargs=2,
+            type=number,
+            metavar=("LOW", "HIGH"),
+            help="the same in units of the smallest positive critical coupling (default: 0.5 3)",
+        )
+    else:
+        add_coupling(parser)
+    parser.add_argument(
+        "--over",
+        nargs=3,
+        type=entry,
+        metavar=("NAME", "LOW", "HIGH"),
+        help="range of another continuous parameter, such as beta, noise, radius, w2 or confinement_cosine1",
+    )
+
+
+def entry(text: str) -> str:
+    """Read a name or a number as it was typed."""
+    return word(text)
+
+
+def range_from(settings: argparse.Namespace) -> Range:
+    """Return the range of ``--over``, or of the coupling.
+
+    A parameter of the potential that has a range need not be given: it is set to the lowest value.
+
+    Raises
+    ------
+    InvalidInput
+        If its ends are no numbers, or the coupling has a range twice.
+    """
+    if settings.over is None:
+        return Range(COUPLING, _pair(settings.coupling))
+    name, *ends = settings.over
+    try:
+        low, high = map(number, ends)
+    except argparse.ArgumentTypeError as error:
+        raise InvalidInput(f"--over {name} LOW HIGH takes two numbers: {error}; try --over beta 1 8") from None
+    if name == COUPLING and (settings.coupling is not None or settings.relative is not None):
+        raise InvalidInput("the coupling has two ranges; give one of --over coupling, --coupling and --relative")
+    setattr(settings, varied(name), low)
+    return Range(name, (low, high))
+
+
+def relative_range(settings: argparse.Namespace, along: Range) -> tuple[Any, Any] | None:
+    """Return the range of couplings relative to the critical one, None if there is none."""
+    return _pair(settings.relative) if along.parameter == COUPLING else None
+
+
+def at_fixed_coupling(problem: Equation, settings: argparse.Namespace, along: Range) -> Equation:
+    """Return the problem at the coupling that is fixed where another parameter has a range.
+
+    Raises
+    ------
+    InvalidInput
+        If none is given.
+    """
+    if along.parameter == COUPLING:
+        return problem
+    if settings.coupling is None and settings.relative is None:
+        raise InvalidInput(
+            f"--over {along.parameter} needs a coupling; add --coupling K, or --relative K in units of the "
+            "critical one"
+        )
+    return at_coupling(problem, settings)
+
+
+def _pair(values: Any) -> tuple[Any, Any] | None:
+    return None if values is None else (values[0], values[1])
+
+
+def _named(parser: Parser) -> str | None:
+    """Return the name that stands behind ``--over`` on the command line or in the configuration, None if none."""
+    if "--over" in parser.argv[:-1]:
+        return parser.argv[parser.argv.index("--over") + 1]
+    configured = parser.config.get("over")
+    return str(configured[0]) if isinstance(configured, list) and configured else None

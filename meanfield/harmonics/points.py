@@ -1,0 +1,90 @@
+r"""Harmonics of the ordinary sphere at unit vectors, sums of them and their gradients there.
+
+.. math:: V(x) = \sum_{lm} v_{lm} e^c_{lm}(x) + u_{lm} e^s_{lm}(x), \qquad
+          P_l(\langle a, x\rangle) = \sum_m e^c_{lm}(a)\,e^c_{lm}(x) + e^s_{lm}(a)\,e^s_{lm}(x),
+
+packed as moments by degree and order are, see :mod:`meanfield.harmonics.full`.
+"""
+
+import math
+from collections.abc import Callable
+
+import numpy as np
+import numpy.typing as npt
+
+from .full import leading_factors, order_along
+from .packing import degrees_of_places, largest_degree, packed_size, place
+from .quadrature import gauss_rule
+from .sums import full_density, polynomials_at
+
+Floats = npt.NDArray[np.float64]
+
+
+def harmonics_at(points: Floats, degree: int) -> Floats:
+    """Return all e^c_lm and e^s_lm up to a degree at unit vectors (n, 3), shape (2, places, n)."""
+    x, y, height = points.T
+    across = np.array([math.hypot(*pair) for pair in zip(x.tolist(), y.tolist(), strict=True)])
+    pairs = zip(x.tolist(), y.tolist(), across.tolist(), strict=True)
+    phase = np.array([complex(one, other) / size if size > 0.0 else 1.0 for one, other, size in pairs])
+    values = np.zeros((packed_size(degree), len(points)), dtype=complex)
+    before, value = np.zeros((2, degree + 1, len(points)), dtype=complex)
+    leading = np.ones(len(points), dtype=complex)
+    value[0] = values[0] = leading
+    for lower in range(degree):
+        orders, inside = np.arange(lower + 1)[:, np.newaxis], slice(0, lower + 1)
+        below, above = np.sqrt(lower**2 - orders**2), np.sqrt((lower + 1) ** 2 - orders**2)
+        following = ((2 * lower + 1) * height * value[inside] - below * before[inside]) / above
+        leading = leading * (phase * across * math.sqrt((2 * lower + 1) / (2 * lower + 2)))
+        leading = leading * (math.sqrt(2.0) if lower == 0 else 1.0)
+        before[inside], value[inside], value[lower + 1] = value[inside], following, leading
+        values[packed_size(lower) : packed_size(lower + 1)] = value[: lower + 2]
+    return np.stack([values.real, values.imag])
+
+
+def polar_angles(points: Floats) -> tuple[Floats, Floats]:
+    """Return the angles of unit vectors (n, 3) from the north pole and about it."""
+    return np.arctan2(np.hypot(points[:, 0], points[:, 1]), points[:, 2]), np.arctan2(points[:, 1], points[:, 0])
+
+
+def sum_at(coefficients: Floats, points: Floats) -> Floats:
+    """Return the sum of harmonics with packed coefficients (2, places) at unit vectors (n, 3)."""
+    cosine, sine = coefficients / (2.0 * degrees_of_places(coefficients.shape[1]) + 1.0)
+    return full_density(cosine, sine, *polar_angles(points))
+
+
+def gradient_of_sum_at(coefficients: Floats, points: Floats) -> Floats:
+    """Return the gradient of a sum of harmonics at unit vectors (n, 3), tangent to the sphere there, (n, 3)."""
+    cosine, sine = coefficients
+    polar, azimuth = polar_angles(points)
+    sines, cosines = np.sin(polar), np.cos(polar)
+    south, east = np.zeros((2, polar.size), dtype=complex)
+    for m in range(largest_degree(cosine.size) + 1):
+        wave = np.exp(1j * m * azimuth)
+        south -= wave * sines ** (m + 1) * order_along(cosine, sine, m, polar, derivative=True)
+        if m:
+            inner = m * sines ** (m - 1) * order_along(cosine, sine, m, polar) * wave
+            south += cosines * inner
+            east += 1j * inner
+    southwards = np.stack([cosines * np.cos(azimuth), cosines * np.sin(azimuth), -sines])
+    eastwards = np.stack([-np.sin(azimuth), np.cos(azimuth), np.zeros_like(polar)])
+    return np.asarray((south.real * southwards + east.real * eastwards).T)
+
+
+def coefficients_of(function: Callable[[Floats], Floats], degree: int) -> Floats:
+    """Return the packed coefficients of a function of unit vectors (n, 3) up to a degree, (2, places).
+
+    By the Gauss rule of ``degree + 1`` rings, exact for functions of that degree.
+    """
+    rule, count = gauss_rule(3, degree + 1), 2 * degree + 2
+    azimuth = 2.0 * np.pi * np.arange(count) / count
+    sines, cosines = np.sin(rule.polar)[:, np.newaxis], np.cos(rule.polar)[:, np.newaxis]
+    grid = np.stack(np.broadcast_arrays(sines * np.cos(azimuth), sines * np.sin(azimuth), cosines), axis=-1)
+    values = function(grid.reshape(-1, 3)).reshape(rule.polar.size, count)
+    waves = np.fft.rfft(values, axis=1).conj() / count
+    found = np.zeros(packed_size(degree), dtype=complex)
+    for m in range(degree + 1):
+        degrees = np.arange(m, degree + 1)
+        table = polynomials_at(degree - m, 3 + 2 * m, rule.polar) * np.sin(rule.polar) ** m
+        means = table @ (np.exp(rule.log_weights) * waves[:, m])
+        found[place(degrees, m)] = (2.0 * degrees + 1.0) * leading_factors(m, degrees) * means
+    return np.stack([found.real, found.imag])

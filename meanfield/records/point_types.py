@@ -1,0 +1,32 @@
+"""The types of special points, and the names they have in records, files and the literature."""
+
+import re
+from typing import Literal
+
+from ..errors import InvalidInput, did_you_mean
+
+PointType = Literal["branch point", "fold", "transition", "endpoint"]
+# The names of the types, the abbreviation first.
+POINT_NAMES: dict[PointType, tuple[str, ...]] = {
+    "branch point": ("bp", "branching point", "bifurcation", "bifurcation point"),
+    "fold": ("lp", "limit point", "turning point", "saddle node", "sn", "fold point", "fold bifurcation"),
+    "transition": ("tr", "equal free energy", "point of equal free energy", "transition point", "phase transition"),
+    "endpoint": ("ep", "end point", "end"),
+}
+
+
+def point_type(name: str) -> PointType:
+    """Return the type of special points for a name used in records, files, the summary or the literature.
+
+    Raises
+    ------
+    InvalidInput
+        If it means none.
+    """
+    types = {other: kind for kind, others in POINT_NAMES.items() for other in (kind, *others)}
+    words = " ".join(re.split(r"[\s_-]+", name.strip().lower())) if isinstance(name, str) else ""
+    for singular in (words, words.removesuffix("s"), re.sub("ies$", "y", words)):
+        if singular in types:
+            return types[singular]
+    known = ", ".join(f"{kind!r} ({others[0].upper()})" for kind, others in POINT_NAMES.items())
+    raise InvalidInput(f"no special point is called {name!r}; {did_you_mean(words, types)}there are {known}")

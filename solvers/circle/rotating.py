@@ -1,0 +1,188 @@
+r"""Rotating waves: densities under a phase lag that are at rest in a frame that rotates with a speed of their own.
+
+A lag breaks the reflection, and clusters turn: :math:`\rho(t, \theta) = \rho(\theta - \Omega t)` with
+
+.. math:: D\rho'' - \bigl(\rho\,(\kappa v[\rho] - \Omega)\bigr)' = 0 .
+
+The unknowns are the moments :math:`c_k`, k = 1..N, and :math:`\Omega`; Newton's method is applied to the time
+derivative of the moments, whose Jacobian is the linearisation of :mod:`.law_spectra`. Rotation is its kernel: a
+step has no part along :math:`\rho'`, and the column :math:`\partial_\Omega\dot c_k = ikc_k` takes its place. N
+grows until the last moments are rounding.
+"""
+
+import math
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import numpy as np
+
+from meanfield import Equation, State
+from meanfield.records import ANGULAR_VELOCITY
+
+from ..bases import EPS, Floats
+from ..branches.uniform import uniform_state
+from ..law_eigenvalues import growing, has_neutral
+from ..searched import Searched, Tally
+from .law_spectra import Linearisation
+from .linearisation import Matrix
+
+AMONG = "rotating waves and densities at rest"
+UNRESOLVED = "runs also ended at waves that need more moments than are allowed, and are missing here"
+# Degrees to begin with, and at most.
+FEWEST, MOST = 32, 256
+# Moments below this are rounding, and waves whose moments and speeds agree to the second are one.
+RESOLVED, SAME = 1e-13, 1e-6
+# A density whose moments are below this is the uniform one.
+UNIFORM = 1e-7
+ITERATIONS, LARGEST_STEP = 60, 0.3
+# Roundings of the moments of a time derivative, each over the diffusion of its degree.
+ROUNDINGS = 64.0
+STARTS, ROUNDS, SEED = 24, 6, 0
+# Decades of the times of diffusion that spread the clusters of a start, and clusters of one at most.
+SPREADS, CLUSTERS = (-2.5, 0.0), 3
+
+
+class Wave(NamedTuple):
+    """A rotating wave: moments c_0..c_N, speed, residual, whether N resolves it, and its unstable directions."""
+
+    moments: Matrix
+    speed: float
+    residual: float
+    resolved: bool = True
+    unstable: int | None = None
+
+    @property
+    def uniform(self) -> bool:
+        """Whether the density is the uniform one."""
+        return bool(np.abs(self.moments[1:]).max() <= UNIFORM)
+
+
+def rotating_waves(problem: Equation) -> tuple[list[State], Searched]:
+    """Return the uniform state and the rotating waves of an equation with a phase lag, and how they were searched.
+
+    Parameters
+    ----------
+    problem
+        The equation on the circle, with noise, a coupling and no confinement.
+    """
+    generator, waves = np.random.Generator(np.random.PCG64(SEED)), list[Wave]()
+    runs, lost = [0], 0
+    for _ in range(ROUNDS):
+        for start in _starts(STARTS, generator):
+            wave = _solved(problem, start, waves)
+            if wave is None:
+                continue
+            if not wave.resolved:
+                lost += 1
+                continue
+            place = _place(waves, wave)
+            if place > len(waves):
+                waves.append(_finished(problem, wave))
+                runs.append(0)
+            runs[place] += 1
+        if Tally.of(runs).settled:
+            break
+    uniform = uniform_state(problem).replace(observables={ANGULAR_VELOCITY: 0.0})
+    states = [uniform, *(_state(problem, wave) for wave in waves)]
+    return states, Searched([], AMONG, Tally.of(runs), doubt=UNRESOLVED if lost else "", lost=lost)
+
+
+def _starts(count: int, generator: np.random.Generator) -> Iterator[Matrix]:
+    """Yield moments of random densities: a few clusters, half of them repeated around the circle."""
+    degrees = np.arange(FEWEST + 1)
+    for turn in range(count):
+        number = int(generator.integers(1, CLUSTERS + 1))
+        weights, places = generator.dirichlet(np.ones(number)), generator.uniform(0.0, 2.0 * np.pi, number)
+        waves = np.exp(-1j * np.multiply.outer(degrees, places)) @ weights
+        symmetry = int(generator.integers(1, 5)) if turn % 2 else 1
+        heat = np.exp(-(degrees**2) * 10.0 ** generator.uniform(*SPREADS))
+        yield np.where(degrees % symmetry == 0, waves * heat, 0.0)
+
+
+def _solved(problem: Equation, moments: Matrix, waves: list[Wave]) -> Wave | None:
+    """Return the wave that Newton's method finds from the moments of a density, None if it finds none.
+
+    Of a wave that is known its moments up to the degree that tells it are enough.
+    """
+    about = Linearisation(problem, moments, moments.size - 1)
+    speed = float(about.density @ about.velocity) / about.points * problem.fixed_coupling
+    while True:
+        found = _converged(problem, moments, speed)
+        if found is None:
+            return None
+        moments, speed, residual = found
+        wave, degree = Wave(moments, speed, residual), moments.size - 1
+        resolved = float(np.abs(moments[-(degree // 4) :]).max()) <= RESOLVED
+        if resolved or _place(waves, wave) <= len(waves) or degree >= MOST:
+            return wave._replace(resolved=resolved or degree < MOST)
+        moments = np.concatenate([moments, np.zeros(degree)])
+
+
+def _converged(problem: Equation, moments: Matrix, speed: float) -> tuple[Matrix, float, float] | None:
+    """Return moments and speed at which the time derivative is rounding, and its size; None if it becomes none."""
+    degrees = np.arange(1, moments.size)
+    damping = problem.noise * degrees**2
+    for _ in range(ITERATIONS):
+        about = Linearisation(problem, moments, moments.size - 1, speed)
+        change = about.change(moments)
+        residual = float(np.abs(change / damping).max())
+        if not math.isfinite(residual):
+            return None
+        if residual <= ROUNDINGS * EPS:
+            return moments, speed, residual
+        matrix, generator = about.block(None)
+        # The derivative by the speed is that of the density by the angle.
+        # The uniform density has no derivative, and any speed.
+        corner = float(not generator.any())
+        bordered = np.block([[matrix, generator[:, None]], [generator[None, :], np.full((1, 1), corner)]])
+        try:
+            step = np.linalg.solve(bordered, np.concatenate([-change.real, change.imag, [0.0]]))
+        except np.linalg.LinAlgError:
+            return None
+        step *= min(1.0, LARGEST_STEP / max(float(np.abs(step[:-1]).max()), EPS))
+        cosine, sine = np.split(step[:-1], 2)
+        moments = np.append(1.0, moments[1:] + cosine - 1j * sine)
+        speed += float(step[-1])
+    return None
+
+
+def _finished(problem: Equation, wave: Wave) -> Wave:
+    """Return a wave turned so that its first moment is real and positive, with its unstable directions."""
+    first = int(np.flatnonzero(np.abs(wave.moments[1:]) > UNIFORM)[0]) + 1
+    angle = float(np.angle(wave.moments[first])) / first
+    moments = wave.moments * np.exp(-1j * angle * np.arange(wave.moments.size))
+    moments[first] = abs(wave.moments[first])
+    matrix = Linearisation(problem, moments, moments.size - 1, wave.speed).deflated(None)
+    return wave._replace(moments=moments, unstable=None if has_neutral(matrix) else growing(matrix))
+
+
+def _place(waves: list[Wave], wave: Wave) -> int:
+    """Return the number of a wave among those known, from 1, 0 for the uniform density, one more if it is new."""
+    if wave.uniform:
+        return 0
+    for place, other in enumerate(waves, 1):
+        count = min(wave.moments.size, other.moments.size)
+        apart = np.abs(np.abs(wave.moments[:count]) - np.abs(other.moments[:count])).max()
+        if apart <= SAME and abs(wave.speed - other.speed) <= SAME * max(1.0, abs(other.speed)):
+            return place
+    return len(waves) + 1
+
+
+def _state(problem: Equation, wave: Wave) -> State:
+    """Return a wave as a state of the equation, with its speed as an observable."""
+    sizes = np.abs(wave.moments)
+    last = int(np.flatnonzero(sizes > EPS)[-1])
+    moments: Matrix = wave.moments[: last + 1]
+    symmetry = int(np.gcd.reduce(np.flatnonzero(sizes[1:] > UNIFORM) + 1))
+    cosine: Floats = moments.real.copy()
+    return State(
+        problem=problem,
+        cosine=cosine,
+        sine=0.0 - moments.imag,
+        observables={ANGULAR_VELOCITY: wave.speed},
+        unstable=wave.unstable,
+        symmetry=symmetry,
+        residual=wave.residual,
+        modes=wave.moments.size - 1,
+        label=f"{symmetry}-cluster",
+    )

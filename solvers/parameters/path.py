@@ -1,0 +1,187 @@
+r"""A problem along one of its continuous parameters, at a fixed coupling.
+
+The field of a density with means a is :math:`f = \sum_k \sigma_k(p) a_k c_k - V(p)/D(p)`, with the attractions of
+:mod:`meanfield.equations.interaction`. All that the stationary equation needs of the parameter p is how these
+coefficients depend on it, and their derivatives. The parameter itself enters as the dimensionless
+
+.. math:: q = 1 + 2 (p - p_0)/(p_1 - p_0) \in [1, 3]
+
+over the interval :math:`[p_0, p_1]`. Beyond its ends, where the problem need not be admissible, coefficients go on
+linearly: Newton's method may look there, but no state is taken from there.
+"""
+
+import copy
+import functools
+from itertools import pairwise
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from meanfield import Equation, InvalidInput, Number
+from meanfield.equations import Interaction
+
+from ..bases import EPS, Floats, Integers, multiples
+from ..significant import SignificantDegrees, significant_among, starting_degrees
+
+# The ends of the interval in q.
+ENDS = (1.0, 3.0)
+# A change of q to where a term has a factor that is not zero.
+BESIDE = 1e-3
+# Values of the parameter at which it is asked which degrees are significant.
+SAMPLES = 17
+# Coefficients at so many values are kept: those of a few points and of their neighbours.
+KEPT = 32
+
+
+class Coefficients(NamedTuple):
+    """Attractions by degree from 0, and forces of the confinement, with their derivatives in q."""
+
+    attractions: Floats
+    slopes: Floats
+    forces: Any
+    force_slopes: Any
+
+
+class Path:
+    """A problem along a parameter.
+
+    Parameters
+    ----------
+    problem
+        The equation, its coupling fixed.
+    name
+        The parameter, one of ``problem.parameters`` other than the coupling.
+    interval
+        Its lowest and highest value, both admissible.
+
+    Attributes
+    ----------
+    unit : float
+        The change of the parameter over that of q.
+    sign : int
+        That of the coupling.
+
+    Raises
+    ------
+    InvalidInput
+        If one of the values is not admissible.
+    """
+
+    def __init__(self, problem: Equation, name: str, interval: tuple[Number, Number]) -> None:
+        self.problem, self.name = problem, name
+        self.low, self.high = (float(end) for end in interval)
+        self.unit = (self.high - self.low) / (ENDS[1] - ENDS[0])
+        self.coupling = problem.fixed_coupling
+        self.sign = -1 if self.coupling < 0 else 1
+        self._known: dict[int, functools._lru_cache_wrapper[Coefficients]] = {}
+        self._at = functools.lru_cache(maxsize=KEPT)(self._admissible)
+        self._require_confinement()
+
+    def _require_confinement(self) -> None:
+        """Refuse values that are not admissible, and a confinement that vanishes or changes its sign."""
+        samples = self.samples
+        if not self.moves_forces:
+            return
+        forces = [None if each.confinement is None else Interaction(each).phased_forces(64) for each in samples]
+        for left, right in pairwise(forces):
+            if left is None or right is None or float((left.conj() @ right).real) < 0.0:
+                raise InvalidInput(
+                    f"the confinement vanishes for a value of {self.name} in [{self.low:g}, {self.high:g}], where "
+                    "states may turn freely; take an interval on one side of it"
+                )
+
+    def value(self, q: float) -> float:
+        """Return the parameter at q; the ends of the interval exactly."""
+        first, last = ENDS
+        return (self.low * (last - q) + self.high * (q - first)) / (last - first)
+
+    def q_at(self, value: Number) -> float:
+        """Return q at a value of the parameter."""
+        return ENDS[0] + (ENDS[1] - ENDS[0]) * float((value - self.low) / (self.high - self.low))
+
+    def at(self, value: float) -> Equation:
+        """Return the problem at a value of the parameter."""
+        return self._at(value)
+
+    def _admissible(self, value: float) -> Equation:
+        role, own = self.problem.place_of(self.name)
+        try:
+            if role != self.problem.law_field or value in (self.low, self.high):
+                return self.problem.with_parameter(self.name, value)
+            # Whether values and multipliers of a user's potential agree is asked at the ends only: it takes long.
+            between = copy.copy(self.problem)
+            object.__setattr__(between, role, self.problem.potential.with_parameter(own, value))
+            return between
+        except InvalidInput as error:
+            raise InvalidInput(
+                f"the interval [{self.low:g}, {self.high:g}] of {self.name} is not admissible: {error}"
+            ) from error
+
+    def problem_at(self, q: float) -> Equation:
+        """Return the problem at q."""
+        return self.at(self.value(q))
+
+    @functools.cached_property
+    def samples(self) -> list[Equation]:
+        """The problem at some values of the parameter from one end of the interval to the other."""
+        return [self.at(value) for value in np.linspace(self.low, self.high, SAMPLES).tolist()]
+
+    @functools.cached_property
+    def degrees(self) -> Integers:
+        """The degrees that are significant somewhere."""
+        return self.starting(functools.partial(multiples, 1), 1).degrees
+
+    @property
+    def moves_forces(self) -> bool:
+        """Whether the field of the confinement depends on the parameter."""
+        role, _ = self.problem.place_of(self.name)
+        return self.problem.confinement is not None and role in ("noise", "confinement")
+
+    def coefficients(self, q: float, degree: int) -> Coefficients:
+        """Return the coefficients of the field at q up to a degree."""
+        if degree not in self._known:
+            self._known[degree] = functools.lru_cache(maxsize=KEPT)(functools.partial(self._coefficients, degree))
+        inside = min(max(q, ENDS[0]), ENDS[1])
+        found = self._known[degree](inside)
+        if inside == q:
+            return found
+        attractions, slopes, forces, force_slopes = found
+        beyond = q - inside
+        return Coefficients(attractions + beyond * slopes, slopes, forces + beyond * force_slopes, force_slopes)
+
+    def _coefficients(self, degree: int, q: float) -> Coefficients:
+        problem = self.problem_at(q)
+        interaction = Interaction(problem)
+        # A term whose factor is zero is left out of a sum; the derivative in this is the same beside.
+        beside = interaction if self.name in problem.parameters else Interaction(self.problem_at(q + BESIDE))
+        slopes = self.unit * beside.attraction_derivatives(self.name, degree)
+        forces = force_slopes = np.zeros(degree + 1)
+        if self.moves_forces:
+            forces = interaction.phased_forces(degree)
+            force_slopes = self.unit * beside.force_derivatives(self.name, degree)
+            if self.problem.confinement is not None and not self.problem.confinement.even:
+                force_slopes = force_slopes - 1j * self.unit * beside.sine_force_derivatives(self.name, degree)
+        return Coefficients(interaction.attractions(degree), slopes, forces, force_slopes)
+
+    def significant(self, degrees: Integers) -> SignificantDegrees:
+        """Return which of some ascending degrees are significant at one of the values of the parameter."""
+        return _united([significant_among(problem, degrees) for problem in self.samples])
+
+    def starting(self, admissible: Any, symmetry: int, least: int = 0) -> SignificantDegrees:
+        """Return the degrees significant somewhere to begin with, see :func:`.significant.starting_degrees`."""
+        first = _united([starting_degrees(problem, admissible, symmetry, least) for problem in self.samples])
+        return first if first.complete or not first.degrees.size else self.significant(admissible(first.reach))
+
+    def scales(self, degrees: Integers) -> Floats:
+        """Return the weights of moments in the unknowns: roots of their largest attractions, the largest one."""
+        last = int(degrees.max(initial=1))
+        rows = [np.abs(self.coefficients(q, last).attractions) for q in np.linspace(*ENDS, SAMPLES).tolist()]
+        largest = np.max(rows, axis=0)[degrees]
+        return np.asarray(np.sqrt(np.maximum(largest / (largest.max() or 1.0), EPS)))
+
+
+def _united(found: list[SignificantDegrees]) -> SignificantDegrees:
+    """Return the degrees that are significant at one value at least."""
+    degrees = functools.reduce(np.union1d, [each.degrees for each in found])
+    reach = min((each.reach for each in found if not each.complete), default=max(each.reach for each in found))
+    return SignificantDegrees(degrees, all(each.complete for each in found), reach)

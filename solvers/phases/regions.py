@@ -1,0 +1,176 @@
+"""The regions of a phase diagram: the faces between its curves, what is stable on them, and whether that is so."""
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+from meanfield import MeanfieldError, Region
+from meanfield.equations import Equation
+
+from ..labels import own_name
+from ..stationary import stationary_states
+from .plane import SAMPLES, Cell, cells_of, faces_of, graphs_of, join, neighbours
+from .sections import Phase, Section
+from .window import Window
+
+Floats = npt.NDArray[np.float64]
+Groups = npt.NDArray[np.int64]
+
+# Distance from its ends at which, beside its middle, a section is asked for the phase of a cell.
+ASIDE = 1e-3
+# Thinner regions, in units of the window, are left out: curves are not known better between their points.
+THIN = 1e-5
+# A random point keeps this share of the width and of the height of its cell from the ends.
+MARGIN = 0.1
+
+
+def regions_of(
+    window: Window, tracks: Sequence[Floats], sections: list[Section], more: Callable[[float], Section], seed: int
+) -> tuple[list[Region], list[str]]:
+    """Return the regions between curves, the largest first, and warnings.
+
+    Parameters
+    ----------
+    tracks
+        Points on every curve, (n, 2), with the window as the unit square.
+    sections
+        Diagrams at fixed values of the parameter, to which those are added that faces without one need.
+    more
+        Makes a section at a value of the parameter.
+    seed
+        Of the random points.
+    """
+    slabs = cells_of([graph for curve, track in enumerate(tracks) for graph in graphs_of(curve, track)])
+    cells = [cell for slab in slabs for cell in slab]
+    faces = faces_of(slabs)
+    phases: dict[int, Phase | None] = {}
+    warnings: list[str] = []
+    for face in dict.fromkeys(faces.tolist()):
+        own = [cell for cell, number in zip(cells, faces, strict=True) if number == face]
+        votes = _votes(window, own, sections)
+        if not votes and max(cell.thickness for cell in own) > THIN:
+            thickest = max(own, key=lambda cell: cell.thickness)
+            # Inside of the slab, at whose ends other cells begin.
+            place = 1 + int(np.argmax((thickest.upper - thickest.lower)[1:-1]))
+            sections.append(more(window.unscaled(float(thickest.x[place]), 0.0)[0]))
+            votes = _votes(window, own, sections)
+        phases[face] = votes.most_common(1)[0][0] if votes else None
+        if len(votes) > 1:
+            warnings.append(_inconsistent(window, own, votes))
+    return _merged(window, slabs, faces, phases, np.random.default_rng(seed)), warnings
+
+
+def _votes(window: Window, cells: Sequence[Cell], sections: Sequence[Section]) -> "Counter[Phase]":
+    """Return how often the sections through a face found each phase in it."""
+    votes: Counter[Phase] = Counter()
+    for section in sections:
+        x = window.scaled(section.value, 0.0)[0]
+        for cell in cells:
+            if cell.x[0] <= x <= cell.x[-1]:
+                low, high = (float(np.interp(x, cell.x, side)) for side in (cell.lower, cell.upper))
+                if high - low > THIN:
+                    asked = [0.5 * (low + high)]
+                    asked += [low + ASIDE, high - ASIDE] if high - low > 4 * ASIDE else []
+                    votes.update(section.phase(window.unscaled(x, y)[1]) for y in asked)
+    return votes
+
+
+def _inconsistent(window: Window, cells: Sequence[Cell], votes: "Counter[Phase]") -> str:
+    place = _at(window, *_middle(max(cells, key=lambda cell: cell.area)))
+    found = "; ".join(f"{phase.stable} stable, lowest {phase.minimiser or 'none'}" for phase in votes)
+    return (
+        f"diagrams at fixed {window.parameter} differ inside the region around {place}: a curve is missing "
+        f"({found})"
+    )
+
+
+def _merged(
+    window: Window,
+    slabs: Sequence[Sequence[Cell]],
+    faces: Groups,
+    phases: dict[int, Phase | None],
+    random: np.random.Generator,
+) -> list[Region]:
+    """Return faces as regions, those of one phase that lie beside each other as one."""
+    own = [phases[face] for face in faces.tolist()]
+    merged = faces.copy()
+    for one, other in neighbours(slabs):
+        if own[one] == own[other] and own[one] is not None:
+            join(merged, one, other)
+    cells = [cell for slab in slabs for cell in slab]
+    regions = []
+    for number in dict.fromkeys(merged.tolist()):
+        members = [cell for cell, group in zip(cells, merged, strict=True) if group == number]
+        phase = phases[int(faces[int(np.flatnonzero(merged == number)[0])])]
+        if max(cell.thickness for cell in members) > THIN:
+            regions.append(_region(window, members, phase, random))
+    return sorted(regions, key=lambda region: -region.area)
+
+
+def _region(window: Window, cells: Sequence[Cell], phase: Phase | None, random: np.random.Generator) -> Region:
+    columns = [np.concatenate([getattr(cell, name) for cell in cells]) for name in ("x", "lower", "upper")]
+    first = window.unscaled(columns[0], 0.0)[0]  # type: ignore[arg-type]
+    lower, upper = (window.unscaled(0.0, column)[1] for column in columns[1:])  # type: ignore[arg-type]
+    thick = [cell for cell in cells if cell.thickness > THIN]
+    return Region(
+        minimiser="" if phase is None else phase.minimiser,
+        stable=None if phase is None else phase.stable,
+        first=np.asarray(first),
+        lower=np.asarray(lower),
+        upper=np.asarray(upper),
+        strip=np.repeat(np.arange(len(cells)), SAMPLES),
+        area=float(sum(cell.area for cell in cells)),
+        point=_random_point(window, thick, random) if thick else None,
+    )
+
+
+def _random_point(window: Window, cells: Sequence[Cell], random: np.random.Generator) -> tuple[float, float]:
+    """Return a random point of a region, not too close to the curves about it."""
+    areas = np.array([cell.area for cell in cells])
+    cell = cells[int(random.choice(len(cells), p=areas / areas.sum()))]
+    heights = cell.upper - cell.lower
+    # Across the slab in proportion to the height there.
+    place = int(random.choice(SAMPLES, p=heights / heights.sum()))
+    share = MARGIN + (1 - 2 * MARGIN) * random.random()
+    first, height = window.unscaled(float(cell.x[place]), float(cell.lower[place] + share * heights[place]))
+    return float(first), float(height)
+
+
+def examined(window: Window, region: Region) -> tuple[Region, str]:
+    """Return a region with what a search finds at its random point, and a warning if that differs, else empty."""
+    if region.point is None or region.stable is None:
+        return region, ""
+    value, height = region.point
+    problem: Equation = window.at(value).at(coupling=height * window.unit(value))
+    place = f"{window.parameter} = {value:.6g}, coupling = {problem.fixed_coupling:.6g}"
+    try:
+        states = stationary_states(problem, rates=False)
+    except MeanfieldError as error:
+        return (
+            region,
+            f"the states at {place} are not known ({error}), so the region {region.name} is not confirmed",
+        )
+    stable = [state for state in states if state.unstable == 0]
+    lowest = own_name(stable[0].label) if stable else ""
+    agrees = (lowest, len(stable)) == (region.minimiser, region.stable)
+    known = {name: getattr(region, name) for name in Region.__dataclass_fields__}
+    found = Region(**(known | {"found_minimiser": lowest, "found_stable": len(stable), "agrees": agrees}))
+    if agrees:
+        return found, ""
+    return found, (
+        f"the region {region.name} is not confirmed: at {place} a search found {len(stable)} stable states, the "
+        f"lowest {lowest or 'not known'}"
+    )
+
+
+def _middle(cell: Cell) -> tuple[float, float]:
+    place = int(np.argmax(cell.upper - cell.lower))
+    return float(cell.x[place]), 0.5 * float(cell.lower[place] + cell.upper[place])
+
+
+def _at(window: Window, x: float, y: float) -> str:
+    first, height = window.unscaled(x, y)
+    name = "relative coupling" if window.relative else "coupling"
+    return f"{window.parameter} = {first:.4g}, {name} {height:.4g}"

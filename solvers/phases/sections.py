@@ -1,0 +1,116 @@
+r"""Sections of a phase diagram: bifurcation diagrams at fixed values of the parameter, and what is stable on them.
+
+Between the points of a branch the coupling and the free energy are cubics in the arclength, the energy with its
+exact derivative :math:`d(F-F_0)/d\kappa = -\tfrac{D}{2\kappa}\sum_l \sigma_l m_l^2`, the envelope identity.
+"""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from meanfield import Branch, Diagram
+from meanfield.equations import Interaction
+from meanfield.records import FREE_ENERGY_GAP, segments
+
+from ..diagram import bifurcation_diagram
+from ..labels import own_name
+from .window import Window
+
+Floats = npt.NDArray[np.float64]
+
+# A section goes beyond the first threshold by this factor, so that the branches born there are followed.
+BEYOND = 1.05
+# Steps of the search of a coupling in a piece of a branch.
+BISECTIONS = 50
+
+
+class Phase(NamedTuple):
+    """What is stable at a point: the label of the minimiser, and the number of stable states up to symmetry."""
+
+    minimiser: str
+    stable: int
+
+
+class _Piece(NamedTuple):
+    """A stable piece of a branch: its label, arclength, coupling, free energy and their derivatives."""
+
+    label: str
+    length: Floats
+    coupling: Floats
+    rate: Floats
+    gap: Floats
+    fall: Floats
+
+
+class Section:
+    """A bifurcation diagram at one value of the parameter."""
+
+    def __init__(self, window: Window, value: float, search: bool) -> None:
+        self.value = value
+        self.diagram = bifurcation_diagram(
+            window.at(value), _range(window, value), rates=False, search=search and window.problem.noise > 0
+        )
+        self._unit = window.unit(value)
+        self._pieces = [piece for branch in self.diagram.branches for piece in _pieces(self.diagram, branch)]
+
+    def phase(self, height: float) -> Phase:
+        """Return what is stable at a height in units of the window."""
+        coupling = height * self._unit
+        found = [(gap, piece.label) for piece in self._pieces for gap in _gaps(piece, coupling) if np.isfinite(gap)]
+        return Phase(min(found)[1] if found else "", len(found))
+
+
+def _range(window: Window, value: float) -> tuple[float, float]:
+    """Return the range of couplings of a section: that of the window, and the first threshold."""
+    low, high = window.couplings(value)
+    critical = window.critical(value)
+    return (low, high) if critical is None or low > critical else (low, max(high, BEYOND * critical))
+
+
+def _pieces(diagram: Diagram, branch: Branch) -> list[_Piece]:
+    coupling = np.asarray(branch.coupling, dtype=float)
+    rate = np.asarray(branch.tangent_coupling, dtype=float)
+    gap = branch.observable(FREE_ENERGY_GAP)
+    # sigma_l / kappa does not depend on the coupling.
+    degree = branch.moments.lengths.shape[-1] - 1
+    attractions = Interaction(diagram.problem.at(coupling=1.0)).attractions(degree)
+    fall = -0.5 * (branch.moments.lengths**2 @ attractions) * rate
+    return [
+        _Piece(
+            own_name(branch.label),
+            *(column[start : stop + 1] for column in (branch.arclength, coupling, rate, gap, fall)),
+        )
+        for start, stop, kind in segments(branch, np.sign(branch.unstable))
+        if kind == 0
+    ]
+
+
+def _gaps(piece: _Piece, coupling: float) -> list[float]:
+    """Return the free energies of the states of a piece at a coupling, one for each time that it passes there."""
+    beyond = piece.coupling > coupling
+    found = []
+    for index in np.flatnonzero(beyond[1:] != beyond[:-1]).tolist():
+        low, high = 0.0, 1.0
+        for _ in range(BISECTIONS):
+            middle = 0.5 * (low + high)
+            past = _cubic(piece.length, piece.coupling, piece.rate, index, middle) > coupling
+            low, high = (middle, high) if past == beyond[index] else (low, middle)
+        found.append(_cubic(piece.length, piece.gap, piece.fall, index, 0.5 * (low + high)))
+    return found
+
+
+def _cubic(length: Floats, values: Floats, slopes: Floats, index: int, t: float) -> float:
+    """Return the cubic through two neighbouring values with their slopes, at a share t of the way between them."""
+    step = length[index + 1] - length[index]
+    return float(
+        (1 + 2 * t) * (1 - t) ** 2 * values[index]
+        + t**2 * (3 - 2 * t) * values[index + 1]
+        + step * t * (1 - t) * ((1 - t) * slopes[index] - t * slopes[index + 1])
+    )
+
+
+def sections_at(window: Window, values: Sequence[float], search: bool) -> list[Section]:
+    """Return the sections at values of the parameter."""
+    return [Section(window, value, search) for value in values]

@@ -1,0 +1,132 @@
+"""The window of a phase diagram: a parameter, its interval, and the range of couplings or relative couplings."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+import numpy.typing as npt
+
+from meanfield import Curve, Equation, InvalidInput
+from meanfield.equations import Interaction
+from meanfield.theory import critical_modes, transition_coupling
+
+from .plane import smooth
+
+Floats = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Window:
+    """A window in a parameter and the coupling.
+
+    Attributes
+    ----------
+    problem
+        The equation, its coupling free.
+    parameter, interval
+        The first parameter and its range.
+    relative
+        Whether heights are couplings over the smallest positive critical one, or couplings.
+    heights
+        The range of heights.
+    """
+
+    problem: Equation
+    parameter: str
+    interval: tuple[float, float]
+    relative: bool
+    heights: tuple[float, float]
+    _units: dict[float, float] = field(default_factory=dict, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        if self.parameter == "coupling":
+            known = ", ".join(self.problem.parameters)
+            raise InvalidInput(f"a phase diagram has the coupling and a second parameter: one of {known}")
+        for what, (low, high) in ((f"interval of {self.parameter}", self.interval), ("window", self.heights)):
+            if not (np.isfinite(low) and np.isfinite(high) and low < high):
+                raise InvalidInput(f"the {what} must be finite and increasing, not [{low:g}, {high:g}]")
+        # What is not admissible at the ends is refused here, in the words of the parameter's owner.
+        for value in self.interval:
+            if self.parameter not in self.at(value).parameters:
+                raise InvalidInput(
+                    f"at {self.parameter} = {value:g} a term leaves the sum and its parameter with it; let the "
+                    f"interval end beside {value:g}"
+                )
+
+    def at(self, value: float) -> Equation:
+        """Return the equation at a value of the parameter."""
+        return self.problem.with_parameter(self.parameter, float(value))
+
+    def critical(self, value: float) -> float | None:
+        """Return the smallest positive critical coupling at a value of the parameter; None if there is none."""
+        found = transition_coupling(self.at(value))
+        return None if found is None else float(found)
+
+    def unit(self, value: float) -> float:
+        """Return the coupling of height 1.
+
+        Raises
+        ------
+        InvalidInput
+            If heights are relative and there is no positive critical coupling.
+        """
+        if not self.relative:
+            return 1.0
+        if value not in self._units:
+            critical = self.critical(value)
+            if critical is None:
+                raise InvalidInput(
+                    f"at {self.parameter} = {value:g} there is no positive critical coupling to be relative to; "
+                    "give the window in couplings, such as --coupling 0 5 or coupling=(0.0, 5.0)"
+                )
+            self._units[value] = critical
+        return self._units[value]
+
+    def couplings(self, value: float) -> tuple[float, float]:
+        """Return the range of couplings at a value of the parameter."""
+        unit = self.unit(value)
+        return self.heights[0] * unit, self.heights[1] * unit
+
+    def contains(self, value: float, coupling: float) -> bool:
+        """Return whether a point is in the window."""
+        if not self.interval[0] <= value <= self.interval[1]:
+            return False
+        low, high = self.couplings(value)
+        return bool(low <= coupling <= high)
+
+    def scaled(self, value: float, coupling: float) -> tuple[float, float]:
+        """Return a point with the window as the unit square."""
+        (low, high), (lowest, highest) = self.interval, self.heights
+        return (value - low) / (high - low), (coupling / self.unit(value) - lowest) / (highest - lowest)
+
+    def unscaled(self, x: float, y: float) -> tuple[float, float]:
+        """Return the parameter and the height of a point of the unit square."""
+        (low, high), (lowest, highest) = self.interval, self.heights
+        return low + x * (high - low), lowest + y * (highest - lowest)
+
+    def _unit_slope(self, value: float) -> float:
+        """Return the derivative of the smallest positive critical coupling in the parameter."""
+        problem, critical = self.at(value), self.unit(value)
+        mode = critical_modes(problem, critical, critical)[0].modes[0]
+        derivatives = Interaction(problem.at(coupling=critical)).strength_derivatives(self.parameter, mode)
+        return float(-critical * derivatives[mode])
+
+    def track(self, curve: Curve) -> Floats:
+        """Return points on a curve, (n, 2), with the window as the unit square, finer than its own."""
+        (low, high), (lowest, highest) = self.interval, self.heights
+        sides = np.array([high - low, highest - lowest])
+        height, rise = np.asarray(curve.second), curve.tangent[:, 1]
+        if self.relative:
+            # The derivative of kappa/kappa_c along the curve.
+            units = np.array([self.unit(value) for value in curve.first.tolist()])
+            falls = np.array([self._unit_slope(value) for value in curve.first.tolist()])
+            height = height / units
+            rise = (rise - height * falls * curve.tangent[:, 0]) / units
+        places = (np.column_stack([curve.first, height]) - [low, lowest]) / sides
+        return smooth(curve.arclength, places, np.column_stack([curve.tangent[:, 0], rise]) / sides)
+
+
+def evenly(interval: tuple[float, float], count: int) -> Sequence[float]:
+    """Return the middles of so many equal parts of an interval."""
+    low, high = interval
+    return [low + (high - low) * (part + 0.5) / count for part in range(count)]

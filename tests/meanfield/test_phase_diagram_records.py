@@ -1,0 +1,123 @@
+"""Phase diagrams and curves as records, files and figures."""
+
+import csv
+import json
+
+import numpy as np
+import pytest
+
+from meanfield import InvalidInput, open_curve, open_phase_diagram
+from meanfield.export.opening import open_record
+from tests.meanfield.sample import line_of_transitions, made_up_phase_diagram
+
+LINE, DIAGRAM = line_of_transitions(), made_up_phase_diagram()
+
+
+def _table(path):
+    return list(csv.DictReader(path.read_text().splitlines()))
+
+
+@pytest.mark.parametrize("suffix", [".nc", ".json"])
+@pytest.mark.parametrize(("record", "opened"), [(LINE, open_curve), (DIAGRAM, open_phase_diagram)])
+def test_files_hold_the_records_to_the_bit(tmp_path, record, opened, suffix):
+    path = tmp_path / f"record{suffix}"
+    record.save(path)
+    again = opened(path)
+    assert again == record
+    assert again.special_points[0].problem == record.special_points[0].problem
+    assert open_record(path) == record
+    record.save(tmp_path / f"again{suffix}")
+    assert opened(tmp_path / f"again{suffix}") == again
+
+
+def test_a_changed_file_is_refused_and_an_impossible_one_without_its_digest(tmp_path):
+    path = tmp_path / "record.json"
+    DIAGRAM.save(path)
+    text = path.read_text()
+    path.write_text(text.replace('"stable": 2', '"stable": 3').replace('"stable":2', '"stable":3'))
+    assert path.read_text() != text
+    with pytest.raises(InvalidInput, match="changed"):
+        open_phase_diagram(path)
+    values = json.loads(text)
+    values.pop("digest")
+    values["arrays"]["region_000_lower"][0] = 9.0
+    path.write_text(json.dumps(values))
+    with pytest.raises(InvalidInput, match="ends below where it begins"):
+        open_phase_diagram(path)
+    with pytest.raises(InvalidInput, match="phase diagram"):
+        open_curve(path)
+
+
+def test_tables_have_the_columns_of_the_parameter(tmp_path):
+    DIAGRAM.save(tmp_path / "phase.csv")
+    rows = _table(tmp_path / "phase.csv")
+    assert list(rows[0])[:6] == ["curve", "type", "point", "beta", "coupling", "relative_coupling"]
+    assert [float(row["beta"]) for row in rows[:5]] == LINE.first.tolist()
+    assert {row["type"] for row in rows} == {"transition", "fold"}
+    points = _table(tmp_path / "phase.special.csv")
+    assert list(points[0]) == ["type", "beta", "coupling", "relative_coupling", "lower", "upper", "status"]
+    assert (points[0]["type"], float(points[0]["beta"])) == ("tricritical", 2.5)
+    LINE.save(tmp_path / "line.csv")
+    assert _table(tmp_path / "line.special.csv") == points
+
+
+def test_regions_know_what_is_inside():
+    assert DIAGRAM.region_at(3.0, 0.7).minimiser == "uniform"
+    assert DIAGRAM.region_at(3.0, 1.2).stable == 2
+    assert DIAGRAM.region_at(3.0, 1.7) is None
+    assert DIAGRAM.region_at(4.5, 0.7) is None
+    assert "NOT CONFIRMED at (3, 1.2)" in DIAGRAM.summary()
+    assert "made up" in DIAGRAM.summary()
+
+
+def test_unknown_names_are_refused():
+    with pytest.raises(InvalidInput, match="did you mean fold of the 1-cluster"):
+        DIAGRAM.curve("fold of the 2-cluster")
+    with pytest.raises(InvalidInput, match="tricritical"):
+        DIAGRAM.events("tricitical")
+    assert DIAGRAM.curve(0) == LINE
+    assert DIAGRAM.events("tricritical") == list(DIAGRAM.special_points)
+
+
+def test_the_picture_has_every_curve_and_names_its_points():
+    ax = DIAGRAM.plot()
+    assert {line.get_gid() for line in ax.get_lines() if line.get_gid()} == {
+        curve.label for curve in DIAGRAM.curves
+    }
+    texts = {text.get_text() for text in ax.texts}
+    assert {"tricritical", "uniform"} <= texts
+    assert ax.get_xlabel() == r"$\beta$"
+    assert "beta=" not in ax.get_legend().get_title().get_text()
+    (line,) = LINE.plot().get_lines()[:1]
+    assert np.array_equal(np.column_stack(line.get_data()), LINE.values)
+
+
+def test_auto_files_have_two_free_parameters_and_labels_of_their_types(tmp_path):
+    written = DIAGRAM.to_auto(tmp_path / "phase.auto")
+    assert [path.name for path in written] == ["b.phase", "s.phase", "d.phase"]
+    lines = written[0].read_text().splitlines()
+    assert sum("Active continuation parameters:     3   1" in line for line in lines) == 2
+    (columns, *_) = [line for line in lines if " PT " in line]
+    assert columns.split()[4:6] == ["PAR(3)", "L2-NORM"]
+    assert columns.split()[-1] == "PAR(1)"
+    data = [line for line in lines if not line.startswith("   0")]
+    found = np.array([[float(line[19 + 19 * k : 38 + 19 * k]) for k in range(5)] for line in data[:5]])
+    # Eleven digits.
+    np.testing.assert_allclose(found[:, [0, -1]], LINE.values, rtol=1e-10)
+    np.testing.assert_allclose(found[:, 2:4], LINE.cosine[:, 1:], rtol=1e-10, atol=1e-16)
+    codes = [int(line[10:14]) for line in data]
+    assert set(codes[:5]) == {4, 0}
+    assert set(codes[5:]) == {2, 0}
+
+
+def test_labelled_points_hold_the_state_and_all_parameters(tmp_path):
+    _, solutions, _ = LINE.to_auto(tmp_path / "line.auto")
+    lines = solutions.read_text().splitlines()
+    header = [int(word) for word in lines[0].split()]
+    # NFPR, NTPL, NAR, NROWPR, NPAR and NDIM.
+    assert (header[4], header[6], header[11], header[13]) == (2, 1, 3, 2)
+    assert header[8] == 2
+    body = [float(word) for line in lines[1:3] for word in line.split()]
+    assert body[0] == 0.0
+    np.testing.assert_allclose(body[1:3], LINE.cosine[0, 1:], atol=1e-16)
+    np.testing.assert_allclose(body[3:], [LINE.coupling[0], 1.0, LINE.first[0]], rtol=1e-10)
