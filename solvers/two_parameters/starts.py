@@ -83,7 +83,7 @@ def start_of(given: SpecialPoint | OrganisingPoint | CurvePoint) -> Start:
         )
     problem = given.problem.at(coupling=given.coupling)
     kinds: dict[str, CurveType] = {"fold": "fold", "transition": "transition", "branch point": "branch point"}
-    start = Start(problem, kinds[given.type], COUPLING, (given.cosine, given.sine), None, given.layout)
+    start = Start(problem, kinds[given.type], given.parameter, (given.cosine, given.sine), None, given.layout)
     if start.kind != "branch point":
         return start
     if not start.uniform:
