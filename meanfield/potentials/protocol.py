@@ -28,7 +28,7 @@ from ..arguments import is_potential, methods_checked
 from ..domains import Domain, Sphere
 from ..errors import ComputationFailed, InvalidInput
 from ..harmonics.packing import moduli, packed
-from .arrays import Array, Number, narrowed
+from .arrays import Array, Number, narrowed, without_cancelled
 from .parametric import continuous, differenced, exchanged, require_named, values_of
 from .series import as_number
 from .terms import collected, joined, parameters_of_terms
@@ -37,8 +37,6 @@ from .vectors import gradient_about_pole, polar_of
 Terms: TypeAlias = "tuple[tuple[float, Potential], ...]"
 
 _LARGEST_DEGREE = 2**20
-# Roundings of the terms of a sum within which the sum is taken as cancelled.
-_CANCELLED = 4 * float(np.finfo(float).eps)
 
 
 @methods_checked
@@ -82,7 +80,7 @@ class Potential(Protocol):
 
     def __mul__(self, factor: float) -> "Potential":
         """Return the multiple by a finite number."""
-        return _multiple(factor, self)
+        return _plain([(as_number(factor, "the factor of a potential", "a finite number"), self)])
 
     def __rmul__(self, factor: float) -> "Potential":
         """Return the multiple by a finite number."""
@@ -357,7 +355,7 @@ class Combination(Potential):
     def multipliers(self, domain: Domain, degree: int) -> Array:
         """Return the sums of the multipliers, longdouble where they do not fit float64."""
         rows = [np.longdouble(f) * potential.multipliers(domain, degree) for f, potential in self.terms]
-        return narrowed(_without_cancelled(rows))
+        return narrowed(without_cancelled(rows))
 
     @property
     def even(self) -> bool:
@@ -367,7 +365,7 @@ class Combination(Potential):
     def sine_multipliers(self, domain: Domain, degree: int) -> Array:
         """Return the sums of the coefficients of sines."""
         return narrowed(
-            _without_cancelled([np.longdouble(f) * part.sine_multipliers(domain, degree) for f, part in self.terms])
+            without_cancelled([np.longdouble(f) * part.sine_multipliers(domain, degree) for f, part in self.terms])
         )
 
     @property
@@ -409,7 +407,7 @@ class Combination(Potential):
         scale = np.longdouble(self.scale(domain))
         if scale == 0:
             return np.zeros(degree + 1, dtype=np.longdouble)
-        return _without_cancelled(
+        return without_cancelled(
             [
                 np.longdouble(f) * potential.scale(domain) / scale * potential.extended_multipliers(domain, degree)
                 for f, potential in self.terms
@@ -443,31 +441,29 @@ class Combination(Potential):
 
     def with_parameter(self, name: str, value: float) -> "Combination":
         """Return the sum with one factor, or one parameter of a term, changed."""
-        place, own = self._parameter(name)
-        factor, potential = self.terms[place]
+        place, factor, potential, own = self._parameter(name)
         changed = (factor, potential.with_parameter(own, value)) if own else (value, potential)
         return Combination((*self.terms[:place], changed, *self.terms[place + 1 :]))
 
     def multiplier_derivatives(self, name: str, domain: Domain, degree: int) -> Array:
         """Return the multipliers of the term in its factor, or the derivatives of the term times its factor."""
-        place, own = self._parameter(name)
-        factor, potential = self.terms[place]
+        _, factor, potential, own = self._parameter(name)
         if not own:
             return potential.multipliers(domain, degree)
         return narrowed(np.longdouble(factor) * potential.multiplier_derivatives(own, domain, degree))
 
     def sine_multiplier_derivatives(self, name: str, domain: Domain, degree: int) -> Array:
         """Return the coefficients of the term in its factor, or the derivatives of the term times its factor."""
-        place, own = self._parameter(name)
-        factor, potential = self.terms[place]
+        _, factor, potential, own = self._parameter(name)
         if not own:
             return potential.sine_multipliers(domain, degree)
         return narrowed(np.longdouble(factor) * potential.sine_multiplier_derivatives(own, domain, degree))
 
-    def _parameter(self, name: str) -> tuple[int, str]:
-        """Return the place of the term that has a parameter and its name in that term, empty for the factor."""
+    def _parameter(self, name: str) -> tuple[int, float, Potential, str]:
+        """Return place, factor and potential of the term of a parameter, and its name there."""
         self._require_parameter(name)
-        return parameters_of_terms(self.terms)[name]
+        place, own = parameters_of_terms(self.terms)[name]
+        return place, *self.terms[place], own
 
     def _summed(self, rows: list[Array]) -> Array:
         total = np.zeros_like(rows[0])
@@ -475,11 +471,6 @@ class Combination(Potential):
             if factor:
                 total = total + factor * row
         return total
-
-
-def _multiple(factor: Any, potential: Potential) -> Potential:
-    """Return a potential times a number."""
-    return _plain([(as_number(factor, "the factor of a potential", "a finite number"), potential)])
 
 
 def _quotient(potential: Potential, divisor: Any) -> Potential:
@@ -496,8 +487,7 @@ def _added(first: Potential, second: Any, sign: float = 1.0) -> Potential:
         return first
     if not is_potential(second):
         raise InvalidInput(
-            f"only a potential can be added to a potential, not {second!r}; constants move no particle and are "
-            f"left out"
+            f"only a potential can be added to a potential, not {second!r}; constants move no particle"
         )
     return _plain([(1.0, first), (sign, second)])
 
@@ -507,9 +497,3 @@ def _plain(terms: list[tuple[float, Potential]]) -> Potential:
     total = Combination(tuple(terms))
     ((factor, potential), *others) = total.terms
     return potential if factor == 1 and not others else total
-
-
-def _without_cancelled(rows: list[Any]) -> npt.NDArray[np.longdouble]:
-    total = np.asarray(np.sum(rows, axis=0, dtype=np.longdouble))
-    total[np.abs(total) <= _CANCELLED * np.abs(rows).sum(axis=0)] = 0
-    return np.asarray(total)
