@@ -249,7 +249,7 @@ class Coefficients:
                 forces[row] = unit * self._force_slopes(name)
         return attractions, forces
 
-    @property
+    @cached_property
     def place(self) -> Place:
         """The point of the plane."""
         plane, (x, q) = self._plane, self._place
