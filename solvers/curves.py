@@ -155,7 +155,7 @@ def _second(
 ) -> str:
     """Return the second parameter."""
     if against is None:
-        own = (found,) if isinstance(start, SpecialPoint) else (found, *start.parameters)
+        own = (found, COUPLING) if isinstance(start, SpecialPoint) else (found, *start.parameters)
         against = next((name for name in own if name != parameter), None)
         if against is None:
             raise InvalidInput(

@@ -8,12 +8,22 @@ import numpy.typing as npt
 Array: TypeAlias = npt.NDArray[np.floating[Any]]
 Number: TypeAlias = float | np.longdouble
 
+# Roundings of the terms of a sum within which the sum is taken as cancelled.
+_CANCELLED = 4 * float(np.finfo(float).eps)
+
 
 def narrowed(numbers: npt.NDArray[np.longdouble]) -> Array:
     """Return extended numbers as float64 where the largest keeps all digits there, else as they are."""
     largest, limits = np.abs(numbers).max(), np.finfo(np.float64)
     fits = largest == 0 or limits.tiny / limits.eps <= largest <= limits.max
     return np.asarray(numbers.astype(np.float64) if fits else numbers)
+
+
+def without_cancelled(rows: list[Any]) -> npt.NDArray[np.longdouble]:
+    """Return the sum of rows, 0 where it is within some roundings of their moduli."""
+    total = np.asarray(np.sum(rows, axis=0, dtype=np.longdouble))
+    total[np.abs(total) <= _CANCELLED * np.abs(rows).sum(axis=0)] = 0
+    return np.asarray(total)
 
 
 class Kinked(Protocol):

@@ -24,14 +24,14 @@ from typing import Any, ClassVar, Protocol, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from ..arguments import methods_checked
+from ..arguments import is_potential, methods_checked
 from ..domains import Domain, Sphere
 from ..errors import ComputationFailed, InvalidInput
 from ..harmonics.packing import moduli, packed
-from .arrays import Array, Number, narrowed
+from .arrays import Array, Number, narrowed, without_cancelled
 from .parametric import continuous, differenced, exchanged, require_named, values_of
 from .series import as_number
-from .terms import checked_divisor, collected, joined, parameters_of_terms, require_addend, without_cancelled
+from .terms import collected, joined, parameters_of_terms
 from .vectors import gradient_about_pole, polar_of
 
 Terms: TypeAlias = "tuple[tuple[float, Potential], ...]"
@@ -80,7 +80,7 @@ class Potential(Protocol):
 
     def __mul__(self, factor: float) -> "Potential":
         """Return the multiple by a finite number."""
-        return _multiple(factor, self)
+        return _plain([(as_number(factor, "the factor of a potential", "a finite number"), self)])
 
     def __rmul__(self, factor: float) -> "Potential":
         """Return the multiple by a finite number."""
@@ -313,8 +313,9 @@ class Combination(Potential):
     A multiplier within four roundings of its terms is exactly 0: they cancel.
 
     The continuous parameters are the factors, each by the name of its potential as in ``kuramoto_factor``, and
-    those of the terms by their own names, behind that of the potential where several have them, as in
-    ``transformer1_beta``. A term whose factor becomes 0 leaves the sum, and equal terms become one.
+    those of the terms by their own names, behind that of the potential where several have them:
+    ``transformer1_beta`` and ``transformer2_beta``. A term whose factor becomes 0 leaves the sum, and equal terms
+    become one.
 
     Examples
     --------
@@ -440,31 +441,29 @@ class Combination(Potential):
 
     def with_parameter(self, name: str, value: float) -> "Combination":
         """Return the sum with one factor, or one parameter of a term, changed."""
-        place, own = self._parameter(name)
-        factor, potential = self.terms[place]
+        place, factor, potential, own = self._parameter(name)
         changed = (factor, potential.with_parameter(own, value)) if own else (value, potential)
         return Combination((*self.terms[:place], changed, *self.terms[place + 1 :]))
 
     def multiplier_derivatives(self, name: str, domain: Domain, degree: int) -> Array:
         """Return the multipliers of the term in its factor, or the derivatives of the term times its factor."""
-        place, own = self._parameter(name)
-        factor, potential = self.terms[place]
+        _, factor, potential, own = self._parameter(name)
         if not own:
             return potential.multipliers(domain, degree)
         return narrowed(np.longdouble(factor) * potential.multiplier_derivatives(own, domain, degree))
 
     def sine_multiplier_derivatives(self, name: str, domain: Domain, degree: int) -> Array:
-        """Return the coefficients of the term in its factor, or its derivatives times its factor."""
-        place, own = self._parameter(name)
-        factor, potential = self.terms[place]
+        """Return the coefficients of the term in its factor, or the derivatives of the term times its factor."""
+        _, factor, potential, own = self._parameter(name)
         if not own:
             return potential.sine_multipliers(domain, degree)
         return narrowed(np.longdouble(factor) * potential.sine_multiplier_derivatives(own, domain, degree))
 
-    def _parameter(self, name: str) -> tuple[int, str]:
-        """Return the place of the term that has a parameter and its name in that term, empty for the factor."""
+    def _parameter(self, name: str) -> tuple[int, float, Potential, str]:
+        """Return place, factor and potential of the term of a parameter, and its name there."""
         self._require_parameter(name)
-        return parameters_of_terms(self.terms)[name]
+        place, own = parameters_of_terms(self.terms)[name]
+        return place, *self.terms[place], own
 
     def _summed(self, rows: list[Array]) -> Array:
         total = np.zeros_like(rows[0])
@@ -474,14 +473,11 @@ class Combination(Potential):
         return total
 
 
-def _multiple(factor: Any, potential: Potential) -> Potential:
-    """Return a potential times a number."""
-    return _plain([(as_number(factor, "the factor of a potential", "a finite number"), potential)])
-
-
 def _quotient(potential: Potential, divisor: Any) -> Potential:
     """Return a potential over a number; each factor is divided once."""
-    number = checked_divisor(divisor)
+    number = as_number(divisor, "the divisor of a potential", "a finite number other than 0")
+    if number == 0:
+        raise InvalidInput("the divisor of a potential must be a finite number other than 0, not 0.0")
     return _plain([(factor / number, part) for factor, part in potential.as_terms()])
 
 
@@ -489,7 +485,10 @@ def _added(first: Potential, second: Any, sign: float = 1.0) -> Potential:
     """Return a potential plus a sign times another; 0, from which ``sum`` starts, is no potential but admitted."""
     if isinstance(second, int) and second == 0 and not isinstance(second, bool):
         return first
-    require_addend(second)
+    if not is_potential(second):
+        raise InvalidInput(
+            f"only a potential can be added to a potential, not {second!r}; constants move no particle"
+        )
     return _plain([(1.0, first), (sign, second)])
 
 

@@ -4,17 +4,11 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
-import numpy as np
-import numpy.typing as npt
-
 from ..arguments import is_potential
 from ..errors import InvalidInput
 from .parametric import values_of
 from .registry import potential_from
 from .series import as_number, require_size
-
-# Roundings of the terms of a sum within which the sum is taken as cancelled.
-_CANCELLED = 4 * float(np.finfo(float).eps)
 
 
 def collected(terms: Any) -> tuple[tuple[float, Any], ...]:
@@ -36,35 +30,6 @@ def collected(terms: Any) -> tuple[tuple[float, Any], ...]:
         )
     kept = tuple((factor, potential) for potential, factor in factors.items() if factor)
     return kept or ((0.0, next(iter(factors))),)
-
-
-def checked_divisor(divisor: Any) -> float:
-    """Return the divisor of a potential.
-
-    Raises
-    ------
-    InvalidInput
-        If it is no finite number, or 0.
-    """
-    number = as_number(divisor, "the divisor of a potential", "a finite number other than 0")
-    if number == 0:
-        raise InvalidInput("the divisor of a potential must be a finite number other than 0, not 0.0")
-    return number
-
-
-def require_addend(addend: Any) -> None:
-    """Refuse to add what is no potential to a potential.
-
-    Raises
-    ------
-    InvalidInput
-        If it is none.
-    """
-    if not is_potential(addend):
-        raise InvalidInput(
-            f"only a potential can be added to a potential, not {addend!r}; constants move no particle and are "
-            f"left out"
-        )
 
 
 def joined(terms: list[tuple[float, str]], times: str, shown: Callable[[float], str] = repr) -> str:
@@ -154,10 +119,3 @@ def _described(term: Mapping[Any, Any]) -> tuple[Any, Any]:
 def _parts(potential: Any) -> tuple[tuple[float, Any], ...]:
     """Return the terms of a potential; one that does not inherit the operators is its only term."""
     return potential.as_terms() if hasattr(potential, "as_terms") else ((1.0, potential),)
-
-
-def without_cancelled(rows: list[Any]) -> npt.NDArray[np.longdouble]:
-    """Return the sum of rows in longdouble, zero where they cancel to rounding."""
-    total = np.asarray(np.sum(rows, axis=0, dtype=np.longdouble))
-    total[np.abs(total) <= _CANCELLED * np.abs(rows).sum(axis=0)] = 0
-    return np.asarray(total)

@@ -13,7 +13,7 @@ from ..branches.arclength import Arclength
 from ..branches.continuation import End, Point, hermite, length, point_between, trace
 from ..newton import POLISHED, correct
 from .extended import ExtendedEquation
-from .plane import Place
+from .plane import Place, is_double
 from .recording import Row, row_of
 
 # A loop has at least so many points.
@@ -101,11 +101,19 @@ def follow(start: Point, method: Arclength, first_step: float) -> Side:
             side.merged, side.outcome = True, Outcome.JOINED_BRANCH
             break
         knot = Knot.at(item)
+        if not is_double(knot.place.problem.fixed_coupling):
+            side.outcome = Outcome.PARTIAL
+            side.warnings.append("the coupling leaves the range of doubles, and the curve ends before")
+            break
         stretch = Stretch(last.point, item)
         found, over = _events(stretch, last, knot), _end(stretch, last, knot)
         if over is not None:
             side.knots += [event for event in found if event.point.arclength < over.point.arclength]
             side.knots += [] if over is last else [over]
+            if over is last and not _is_end(last):
+                side.warnings.append(
+                    "no point was found at the end of the interval, and the curve is cut before it"
+                )
             side.outcome = Outcome.LEFT_INTERVAL
             break
         side.knots += [*found, knot]
@@ -183,13 +191,22 @@ def _end(stretch: Stretch, last: Knot, knot: Knot) -> Knot | None:
     if low <= value <= high:
         return None
     end = low if value < low else high
-    if abs(before - end) <= ROUNDINGS * EPS * max(abs(low), abs(high)):
+    if _is_end(last):
         return last
     point = _at_end(stretch, end, (end - before) / (value - before))
     if point is None:
         located = stretch.zero(lambda point: _beyond(point, end))
-        point = knot.point if located is None else located[0]
+        if located is None:
+            return last
+        point = located[0]
     return Knot.at(point, Event("end"))
+
+
+def _is_end(knot: Knot) -> bool:
+    """Return whether the first parameter of a knot is at an end of its interval."""
+    interval = extended(knot.point).plane.interval
+    rounding = ROUNDINGS * EPS * max(map(abs, interval))
+    return min(abs(knot.place.values[0] - end) for end in interval) <= rounding
 
 
 def _at_end(stretch: Stretch, end: float, share: float) -> Point | None:

@@ -249,7 +249,7 @@ class Coefficients:
                 forces[row] = unit * self._force_slopes(name)
         return attractions, forces
 
-    @property
+    @cached_property
     def place(self) -> Place:
         """The point of the plane."""
         plane, (x, q) = self._plane, self._place
@@ -311,4 +311,9 @@ class Coefficients:
 
 def plain(number: np.longdouble) -> Number:
     """Return a number as a double where it is one."""
-    return float(number) if 1e-290 < abs(number) < 1e300 else number
+    return float(number) if is_double(number) else number
+
+
+def is_double(number: Number) -> bool:
+    """Return whether a number is in the range of doubles, with a margin."""
+    return 1e-290 < abs(float(number)) < 1e300

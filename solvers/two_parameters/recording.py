@@ -71,7 +71,8 @@ def row_of(point: Point, system: System) -> Row:
     stationary = [stationary_point(state, place.problem) for state in system.states]
     known = [significant_moments(each) for each in stationary]
     along = np.array([point.solution.tangent_b[-1], point.solution.tangent_q])
-    direction = np.array([-system.normal[1], system.normal[0]])
+    across, down = system.normal
+    direction = np.array([-down, across])
     size = float(direction @ direction)
     first, second = place.slopes @ (along if size == 0.0 else direction * float(along @ direction) / size)
     unstable = max(unstable_directions(each) for each in stationary)

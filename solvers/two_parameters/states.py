@@ -84,13 +84,13 @@ class AtState:
         matrix.reshape(-1)[:: weights.size + 1] += 1.0
         return matrix
 
-    @property
+    @cached_property
     def field_slopes(self) -> Floats:
         """The derivatives of the field in x and q at fixed moments, (2, size)."""
         attractions, forces = self.coefficients.slopes
         return np.asarray(attractions * self.moments + forces)
 
-    @property
+    @cached_property
     def slopes(self) -> Floats:
         """The derivatives of G in x and q, (2, size)."""
         return np.asarray(-(self.field_slopes @ self.covariance) * self.dressed.weights)

@@ -28,7 +28,8 @@ from .states import AtState
 
 # Organising points at which first-order lines begin.
 BEGINNINGS = ("tricritical", "cusp", "end point")
-# Two states that approach each other this closely are followed no farther: there the cusp is where they merge.
+# Two states of one symmetry that approach each other this closely are followed no farther: beside is the cusp in
+# which they merge, where the system of both is singular.
 NEAR = 0.05
 
 
@@ -123,16 +124,24 @@ class TransitionEquation(ExtendedEquation):
         return super().arrival(last, point) if len(self.bases) == 1 else None
 
     def merges(self, last: Point, point: Point) -> bool:
-        """Return whether two states of one symmetry become one between two points or soon after."""
+        """Return whether the two states, or images of them, become one between two points or soon after."""
         if len(self.bases) == 1:
             return False
         before, after = self._separation(last), self._separation(point)
         size, former = length(after, 0.0), length(before, 0.0)
-        return bool(before @ after < 0.0 or (size < NEAR and size < former))
+        near = NEAR if self.bases[0].symmetry == self.bases[1].symmetry else 0.0
+        return bool(before @ after < 0.0 or (size < near and size < former))
 
     def _separation(self, point: Point) -> Floats:
-        """Return the difference of the two states in the unknowns of the first."""
+        """Return the difference of the two states in the unknowns of the first.
+
+        Of states of two symmetries, what the less symmetric one has beyond the other, whichever image that is.
+        """
         b, (one, other) = point.unknowns_on(self)[0], self.bases
+        if one.symmetry != other.symmetry:
+            larger = max(one.symmetry, other.symmetry)
+            beyond = np.concatenate([one.degrees, other.degrees]) % larger != 0
+            return np.asarray(b[:-1][beyond])
         difference = b[: one.degrees.size].copy()
         _, mine, theirs = np.intersect1d(one.degrees, other.degrees, return_indices=True)
         difference[mine] -= b[one.degrees.size : -1][theirs]

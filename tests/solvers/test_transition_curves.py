@@ -162,3 +162,15 @@ def test_refusals():
         curve(cusp, "confinement_w1", (0.0, 0.9), type="threshold")
     with pytest.raises(InvalidInput, match="no curve of the type 'fold' leaves such a point"):
         curve(attention().point(3), "beta", (2.0, 8.0), type="fold")
+
+
+def test_points_of_diagrams_in_another_parameter_start_curves():
+    problem = McKeanVlasov(Circle(), Transformer(5.0), coupling=float(attention().coupling[5]))
+    diagram = bifurcation_diagram(problem, parameter="beta", interval=(2.0, 8.0), rates=False, depth=1)
+    start = min(diagram.events("transition"), key=lambda point: abs(point.value - attention().first[5]))
+    assert start.value == pytest.approx(attention().first[5], rel=1e-11)
+    found = curve(start, "beta", (2.0, 20.0))
+    assert found.parameters == ("beta", "coupling")
+    assert found.coupling[-1] == pytest.approx(attention().coupling[-1], rel=1e-11)
+    over = curve(start, "coupling", tuple(sorted((0.9 * start.coupling, 1.1 * start.coupling))))
+    assert over.parameters == ("coupling", "beta")
