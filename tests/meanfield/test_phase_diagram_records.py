@@ -88,6 +88,14 @@ def test_the_picture_has_every_curve_and_names_its_points():
     assert {"tricritical", "uniform"} <= texts
     assert ax.get_xlabel() == r"$\beta$"
     assert "beta=" not in ax.get_legend().get_title().get_text()
+    # A smoothed curve passes through the points of the record.
+    (drawn,) = [line for line in ax.get_lines() if line.get_gid() == LINE.label]
+    points = np.column_stack(drawn.get_data())
+    near = np.min(
+        np.linalg.norm(points[:, np.newaxis] - np.column_stack([LINE.first, LINE.relative_coupling]), axis=2),
+        axis=0,
+    )
+    assert np.max(near) <= 1e-15
     (line,) = LINE.plot().get_lines()[:1]
     assert np.array_equal(np.column_stack(line.get_data()), LINE.values)
 
