@@ -20,7 +20,7 @@ from solvers import phase_diagram
 # At a = 0 the term leaves the sum, so the range begins beside it.
 
 FACTOR = "maier_saupe_factor"
-INTERVAL = (0.01, 2.0)
+INTERVAL = (1e-6, 2.0)
 WINDOW = (0.8, 1.1)
 
 # %%

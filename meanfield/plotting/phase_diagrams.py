@@ -154,8 +154,9 @@ def _fill(ax: "Axes", region: Region, tints: dict[str, str]) -> None:
     from matplotlib.patches import PathPatch
     from matplotlib.path import Path
 
+    # The vertex that closes a polygon is not drawn to: it is the first one again.
     strips = [
-        np.column_stack([np.concatenate([x, x[::-1]]), np.concatenate([lower, upper[::-1]])])
+        np.column_stack([[*x, *x[::-1], x[0]], [*lower, *upper[::-1], lower[0]]])
         for x, lower, upper in region.strips()
     ]
     # One path, so that the hatching goes on from strip to strip; its edge hides the seams.

@@ -81,6 +81,19 @@ def test_unknown_names_are_refused():
 
 def test_the_picture_has_every_curve_and_names_its_points():
     ax = DIAGRAM.plot()
+    ax.figure.draw_without_rendering()
+    # Every corner of every strip is inside the patch of its region, moved inwards a little.
+    for region in DIAGRAM.regions:
+        middle = np.array([region.first.mean(), 0.5 * (region.lower + region.upper).mean()])
+        corners = np.array(
+            [
+                [x, y]
+                for x, low, high in zip(region.first, region.lower, region.upper, strict=True)
+                for y in (low, high)
+            ]
+        )
+        inner = corners + 1e-3 * (middle - corners)
+        assert any(patch.get_path().contains_points(inner).all() for patch in ax.patches)
     assert {line.get_gid() for line in ax.get_lines() if line.get_gid()} == {
         curve.label for curve in DIAGRAM.curves
     }
