@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 import numpy as np
 import numpy.typing as npt
 
-from meanfield import Curve, MeanfieldError, OrganisingPoint, SpecialPoint
+from meanfield import Curve, MeanfieldError, OrganisingPoint
 
 from ..curves import curve
 from ..two_parameters.assembling import STARTS
@@ -65,20 +65,23 @@ class Found:
         """Add an organising point, or the curves through it to those of a point known already."""
         place = self._scaled(point)
         for index, other in enumerate(self.points):
-            if other.type == point.type and np.max(np.abs(self._scaled(other) - place)) <= SAME_POINT:
+            # The line of equal free energy of the two states that meet in a cusp ends there.
+            types = {other.type, point.type}
+            one = len(types) == 1 or types == {"cusp", "end point"}
+            if one and np.max(np.abs(self._scaled(other) - place)) <= SAME_POINT:
+                kept = point if point.type == "cusp" else other
                 joined = tuple(dict.fromkeys(other.curves + point.curves))
-                fields = {name: getattr(other, name) for name in type(other).__dataclass_fields__}
-                self.points[index] = OrganisingPoint(**(fields | {"curves": joined}))
+                self.points[index] = dataclasses.replace(kept, curves=joined)
                 return
         self.points.append(point)
 
-    def knows(self, event: SpecialPoint, value: float) -> bool:
-        """Return whether a special point of the section at a value lies on a curve."""
-        x, y = self.window.scaled(value, float(event.coupling))
+    def knows(self, kind: str, value: float, coupling: float) -> bool:
+        """Return whether a point lies on a curve of a type."""
+        x, y = self.window.scaled(value, coupling)
         return any(
             graph.x[0] <= x <= graph.x[-1] and abs(float(graph.at(np.array([x]))[0]) - y) <= ON_CURVE
             for known, track in zip(self.curves, self.tracks, strict=True)
-            if known.type == event.type
+            if known.type == kind
             for graph in graphs_of(0, track)
         )
 
@@ -123,9 +126,26 @@ def curves_of(window: Window, count: int, search: bool, watch: Watch) -> Found:
         section = Section(window, value, search)
         found.sections.append(section)
         _follow(found, section, watch)
+        _follow_exchanges(found, section)
     found.warnings += _warnings(found)
     found.points.sort(key=lambda point: float(point.values[0]))
     return found
+
+
+def _follow_exchanges(found: Found, section: Section) -> None:
+    """Follow the points of equal free energy of two stable states of one branch that are on no known curve."""
+    window = found.window
+    for point in section.exchanges():
+        if window.contains(section.value, point.coupling) and not found.knows(
+            "transition", section.value, point.coupling
+        ):
+            try:
+                followed = curve(point, window.parameter, window.interval)
+            except MeanfieldError as error:
+                where = f"{window.parameter} = {section.value:.6g}, coupling = {point.coupling:.6g}"
+                found.warnings.append(f"two states of one branch exchange at {where}, not followed: {error}")
+                continue
+            found.add(followed, f"from the diagram at {window.parameter} = {section.value:.6g}")
 
 
 def _warnings(found: Found) -> list[str]:
@@ -164,7 +184,9 @@ def _follow(found: Found, section: Section, watch: Watch) -> None:
         born = event.type == "branch point" and diagram.branches[event.branch].symmetry == 0
         if event.type == "endpoint" or born:
             continue
-        if not window.contains(section.value, float(event.coupling)) or found.knows(event, section.value):
+        if not window.contains(section.value, float(event.coupling)) or found.knows(
+            event.type, section.value, float(event.coupling)
+        ):
             continue
         name = f"{event.type} on {diagram.branches[event.branch].label}"
         if event.type not in STARTS:

@@ -94,6 +94,22 @@ def test_the_cusp_of_three_modes_is_found():
     assert point.lower <= point.values[0] <= point.upper
 
 
+def test_two_clusters_exchange_on_a_line_that_ends_in_the_cusp():
+    diagram = of_the_cusp()
+    (cusp,) = diagram.events("cusp")
+    (line,) = [curve for curve in diagram.curves if curve.label == "transition 1-cluster | 1-cluster"]
+    # The states differ like the root of the distance to the cusp, so that this is known to that of rounding.
+    assert line.values[np.argmax(line.first)] == pytest.approx(cusp.values, abs=1e-6)
+    assert line.label in cusp.curves
+    assert len(diagram.events("end point")) == 1
+    middle = len(line) // 2
+    states = stationary_states(line.state(middle).problem, rates=False)
+    stable = [state for state in states if state.unstable == 0]
+    assert len(stable) == 2
+    # Energies are of the order of 1e-3 and have errors of some roundings of one.
+    assert stable[0].free_energy_gap == pytest.approx(stable[1].free_energy_gap, abs=64 * EPS)
+
+
 def random_problem(random, sphere):
     w = -random.uniform(0.0, 1.0, 4)
     w[0] = -1.0
