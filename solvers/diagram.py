@@ -104,6 +104,10 @@ def bifurcation_diagram(
     if parameter == COUPLING:
         problem = problem.at(coupling=None)
     geometry = solvers_of(problem).geometry
+    frame = geometry.frame(problem)
+    if frame is not None:
+        again = partial(bifurcation_diagram, frame.problem, interval, parameter=parameter, relative=relative)
+        return frame.diagram(again(depth=depth, search=search, method=method, rates=rates, watch=watch))
     register, course = _course(problem, parameter, (interval, relative), depth, search=search_too)
     _tell(watch or unwatched, "uniform" if problem.confinement is None else "no interaction", 1, 1)
     branches = walk(course, register, depth, method)

@@ -13,12 +13,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from meanfield import CriticalPoint, Equation, Number, Spectrum, State
+from meanfield import CriticalPoint, Diagram, Equation, Number, Spectrum, State
 
 from .bases import Basis, Floats, Integers
 from .inertia import below_and_above
 
 if TYPE_CHECKING:
+    from meanfield.records import StationaryStates
+
     from .branches.arrivals import Arrival
     from .branches.continuation import Point
     from .branches.detection import Event
@@ -176,6 +178,24 @@ class Densities(Protocol):
         """
 
 
+class Frame(Protocol):
+    """A turned frame, and how what is found there stands in the given one.
+
+    Attributes
+    ----------
+    problem
+        The problem in the frame.
+    """
+
+    problem: Equation
+
+    def states(self, found: "StationaryStates") -> "StationaryStates":
+        """Return stationary states as they stand in the given frame."""
+
+    def diagram(self, found: Diagram) -> Diagram:
+        """Return a diagram as it stands in the given frame."""
+
+
 class Geometry(Protocol):
     """Symmetries of a domain, the branches they allow, and the linearisation there.
 
@@ -195,6 +215,15 @@ class Geometry(Protocol):
 
     def basis(self, problem: Equation, symmetry: int, size: "Size", *, even: bool) -> Basis:
         """Return the basis of the densities of a symmetry, even about an axis or not."""
+
+    def frame(self, problem: Equation) -> "Frame | None":
+        """Return a frame in which the confinement stands as the solvers ask for, None if it does so here.
+
+        Raises
+        ------
+        InvalidInput
+            If the confinement has no axis and coefficients that decay slowly.
+        """
 
     def symmetries(self, modes: tuple[int, ...]) -> list[int]:
         """Return the symmetries that densities on some critical modes can have."""

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from meanfield import Domain, Equation, Number
+from meanfield import Domain, Equation, InvalidInput, Number
 from meanfield.equations import NEGLIGIBLE, Interaction
 
 from .bases import EPS, Floats, Integers, multiples
@@ -166,3 +166,20 @@ def confining_degree(problem: Equation) -> int | None:
         if known.beyond * share <= EPS:
             return int(np.flatnonzero(known.relative * share > EPS).max(initial=0))
     return None
+
+
+def require_smooth(problem: Equation) -> None:
+    """Refuse a confinement without an axis whose coefficients decay slowly, in units of the noise, or 1 without.
+
+    Raises
+    ------
+    InvalidInput
+        If that is so.
+    """
+    confinement: Any = problem.confinement
+    if confining_degree(problem if problem.noise else problem.replace(noise=1.0)) is None:
+        raise InvalidInput(
+            f"densities on the sphere in the confinement {confinement.name!r}, which has kinks and no axis, are "
+            "not computed: its coefficients decay too slowly; take smooth neurons (--activation tanh, gelu), all "
+            "on one axis, or particles (simulate, meanfield particles)"
+        )

@@ -1,5 +1,6 @@
 """The stationary equation of a problem on densities of a symmetry: its size, basis and Gibbs map."""
 
+import functools
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -7,8 +8,10 @@ from meanfield import Equation
 from meanfield.equations import Capability, Interaction
 
 from .bases import Basis, Integers, multiples
+from .bases.confining import ConfiningField
 from .equation import SLOW, StationaryEquation
 from .geometry import Geometry
+from .limits import MAX_SPHERICAL_DEGREE
 from .significant import (
     SignificantDegrees,
     confining_degree,
@@ -138,12 +141,24 @@ def equation_in(
     return kind(problem, basis, sign, geometry, significant, truncation)
 
 
+def confining_field(problem: Equation) -> ConfiningField | None:
+    """Return the field -V/D of the confinement on the ordinary sphere by degree and order, or None without one."""
+    return None if problem.confinement is None else _confining_field(problem.at(coupling=None))
+
+
+@functools.lru_cache(maxsize=16)
+def _confining_field(problem: Equation) -> ConfiningField:
+    known = None if problem.zonal else confining_degree(problem)
+    degree = MAX_SPHERICAL_DEGREE if known is None else min(known, MAX_SPHERICAL_DEGREE)
+    return ConfiningField(Interaction(problem).harmonic_forces(degree), problem.zonal)
+
+
 def confinement_field(problem: Equation, symmetry: int, cells: int) -> Any:
-    """Return the coefficients of -V/D on the cells 1, 2, ..., or None if there is no confinement.
+    """Return the coefficients of -V/D on the cells 1, 2, ..., or None if there is no confinement of one angle.
 
     Those of cosines or, unless V is even, complex numbers f - i g with those g of the sines.
     """
-    if problem.confinement is None:
+    if problem.confinement is None or not problem.zonal:
         return None
     degree = symmetry * cells
     return Interaction(problem).phased_forces(degree)[symmetry::symmetry]

@@ -125,6 +125,10 @@ def stationary_states(
     if waves is not None and _rotates_freely(problem):
         return _rotating(*waves(problem), rates, time.process_time() - started)
     require(problem, Capability.STATIONARY_MAP, "stationary states")
+    frame = solvers_of(problem).geometry.frame(problem)
+    if frame is not None:
+        turned = stationary_states(frame.problem, depth=depth, rates=rates, on_failure=on_failure, watch=watch)
+        return frame.states(turned)
     coupling = problem.fixed_coupling
     if not np.isfinite(BEYOND * coupling):
         raise InvalidInput(

@@ -2,6 +2,7 @@
 
 import concurrent.futures
 import contextlib
+import inspect
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
@@ -160,7 +161,7 @@ class _Run:
             "parameters": {parameter: axis.tolist() for parameter, axis in values.axes.items()},
             "grid": values.grid,
             "computed": name,
-            "options": plain(options),
+            "options": plain({name: _described(value) for name, value in options.items()}),
             "seed": self.seed,
         }
 
@@ -223,7 +224,8 @@ class _Run:
 
     def _task(self, index: int) -> Task:
         seed = None if self.seed is None else seed_of(self.seed, index)
-        return Task(index, self.family, self.values.at(index), self.function, self.options, seed)
+        stored = self.store is not None
+        return Task(index, self.family, self.values.at(index), self.function, self.options, seed, stored)
 
     def _keep(self, task: Task, computed: Computed) -> None:
         if self.store is not None:
@@ -246,6 +248,11 @@ class _Run:
             warnings=warnings,
             provenance=provenance(self.family, self.identity["options"], spent),
         )
+
+
+def _described(value: Any) -> Any:
+    """Return an option as it identifies a sweep: a function by its name, since its text differs from run to run."""
+    return f"{value.__module__}.{value.__qualname__}" if inspect.isroutine(value) else value
 
 
 def _require_places(executor: Any, workers: int, ahead: int, seed: int) -> None:

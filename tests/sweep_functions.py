@@ -36,6 +36,14 @@ def fatal(problem, folder, always=True):
     return beta**2
 
 
+def threads(problem):
+    """Return the threads of linear algebra."""
+    import scipy.linalg  # noqa: F401
+    from threadpoolctl import threadpool_info
+
+    return max(library["num_threads"] for library in threadpool_info() if library["user_api"] == "blas")
+
+
 def wordy(problem):
     return object()
 

@@ -40,10 +40,15 @@ def representative_problems(domain: str | None = None) -> tuple[Equation, ...]:
     Parameters
     ----------
     domain
-        What they are for: claims on ``circle``, ``sphere`` or ``attention``, the last on both domains; all if None,
-        no problem if there is no such claim.
+        What they are for: claims on ``circle``, ``sphere``, ``attention`` or ``curves``, the last two on both
+        domains; all if None, no problem if there is no such claim.
     """
-    problems = {Circle.name: _on_circle, Sphere.name: _on_spheres, "attention": _of_attention}
+    problems = {
+        Circle.name: _on_circle,
+        Sphere.name: _on_spheres,
+        "attention": _of_attention,
+        "curves": _with_curves,
+    }
     return tuple(problem for name in problems if domain in (None, name) for problem in problems[name]())
 
 
@@ -123,6 +128,19 @@ def _of_attention() -> tuple[Equation, ...]:
     )
 
 
+def _with_curves() -> tuple[Equation, ...]:
+    placed: tuple[tuple[Circle | Sphere, Potential], ...] = (
+        (Circle(), Transformer(3.0)),
+        (Circle(), Transformer(8.0)),
+        (Circle(), CosineSeries((-1.0, -0.9))),
+        (Circle(), CosineSeries((-1.0, -0.4, -0.65))),
+        (Sphere(3), Transformer(4.0)),
+        (Sphere(3), 0.5 * MaierSaupe() + 0.5 * Onsager()),
+        (Sphere(8), Transformer(3.0)),
+    )
+    return tuple(McKeanVlasov(domain, potential) for domain, potential in placed)
+
+
 def single_degree(degree: int) -> GegenbauerSeries:
     """Return the potential -P_l on the ordinary sphere, l = degree."""
     return GegenbauerSeries((*(0.0,) * (degree - 1), -1.0))
@@ -161,6 +179,8 @@ def short_name(problem: Equation) -> str:
 
 
 def _shown(name: str, value: object) -> str:
+    if name == "terms" and isinstance(value, (list, tuple)):
+        return " + ".join(f"{term['factor']:.7g} {term['name']}" for term in value)
     if isinstance(value, (list, tuple)):
         entries = [f"{entry:.7g}" for entry in value[:LONGEST_LIST]]
         return f"{name}=[{', '.join(entries)}{', ...' if len(value) > LONGEST_LIST else ''}]"

@@ -119,7 +119,7 @@ class Claim:
 
     @property
     def domain(self) -> str:
-        """What the claim is about: ``circle`` or ``sphere``, or ``attention`` on both of them."""
+        """What the claim is about: ``circle`` or ``sphere``, or ``attention`` or ``curves`` on both of them."""
         return self.identifier.partition(".")[0]
 
     def __repr__(self) -> str:

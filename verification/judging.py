@@ -17,6 +17,7 @@ from meanfield.errors import did_you_mean
 from . import attention as attention
 from . import catalogue
 from . import circle as circle
+from . import curves as curves
 from . import sphere as sphere
 from .claims import CLAIMS as CLAIMS
 from .claims import Claim, Evidence, Result, Undecided, Verdict

@@ -7,6 +7,7 @@ from typing import Any, TypeVar
 from meanfield import (
     Comparison,
     Contraction,
+    Curve,
     Diagram,
     Ensemble,
     Equation,
@@ -26,6 +27,13 @@ def _diagram(problem: Equation, interval: tuple[float, float], depth: int = 2) -
     from solvers import bifurcation_diagram
 
     return bifurcation_diagram(problem, interval, depth=depth, rates=False)
+
+
+def _curve(start: Any, parameter: str, interval: tuple[float, float]) -> Curve:
+    from solvers import curve
+
+    found: Curve = curve(start, parameter, interval)
+    return found
 
 
 def _states(problem: Equation) -> tuple[State, ...]:
@@ -97,6 +105,8 @@ class Tools:
     ----------
     diagram
         Diagram of a problem over an interval of couplings, of two generations of branches or of another number.
+    curve
+        Curve of special points through one of them in a parameter over an interval.
     states
         All stationary states at the coupling of a problem.
     spectrum
@@ -116,6 +126,7 @@ class Tools:
     """
 
     diagram: Callable[..., Diagram] = field(default=_diagram)
+    curve: Callable[..., Curve] = field(default=_curve)
     states: Callable[[Equation], tuple[State, ...]] = field(default=_states)
     spectrum: Callable[[State], Spectrum] = field(default=_spectrum)
     evolve: Callable[..., Trajectory] = field(default=_evolve)
@@ -127,7 +138,7 @@ class Tools:
 
     def remembering(self) -> "Tools":
         """Return the tools with cached results, except of spectra, which are cheaper than a look-up."""
-        costly = ("diagram", "states", "evolve", "relaxation", "contraction", "simulate", "compare")
+        costly = ("diagram", "curve", "states", "evolve", "relaxation", "contraction", "simulate", "compare")
         return replace(self, **{name: _remembered(getattr(self, name)) for name in costly})
 
 

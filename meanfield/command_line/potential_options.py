@@ -131,7 +131,10 @@ def add_problem(parser: Parser) -> None:
         type=word,
         nargs="+",
         metavar="W:A",
-        help="neurons of weight W at the angle A, of the external potential -(1/2) sum W phi(cos(t - A))",
+        help=(
+            "neurons of weight W in the direction of angle A, of the external potential -(1/2) sum W phi(<a, x>); "
+            "on the sphere S^2 from the north pole, with an azimuth B as W:A,B"
+        ),
     )
     parser.add_argument(
         "--activation", type=word, metavar="NAME", help=f"of the neurons: {', '.join(ACTIVATIONS)} (default: relu)"
@@ -171,19 +174,22 @@ def _confinement(settings: argparse.Namespace) -> Potential | None:
     if settings.confinement is not None:
         parts.append(External.from_expression(settings.confinement))
     if settings.neurons:
-        weights, angles = zip(*map(_neuron, settings.neurons), strict=True)
-        parts.append(Perceptron(weights, angles, settings.activation or "relu"))
+        weights, angles, azimuths = zip(*map(_neuron, settings.neurons), strict=True)
+        given = azimuths if any("," in text for text in settings.neurons) else ()
+        parts.append(Perceptron(weights, angles, settings.activation or "relu", given))
     return sum(parts[1:], parts[0]) if parts else None
 
 
-def _neuron(text: str) -> tuple[float, float]:
-    """Return the weight and the angle of a neuron from a text such as 0.5:1.2."""
-    weight, colon, angle = text.partition(":")
+def _neuron(text: str) -> tuple[float, float, float]:
+    """Return the weight, the angle and the azimuth of a neuron from a text such as 0.5:1.2 or 0.5:1.2,3."""
+    weight, colon, direction = text.partition(":")
+    angle, comma, azimuth = direction.partition(",")
     try:
-        return float(weight), float(angle) if colon else 0.0
+        return float(weight), float(angle) if colon else 0.0, float(azimuth) if comma else 0.0
     except ValueError:
         raise InvalidInput(
-            f"a neuron is a weight and an angle in radians, W:A, not {text!r}; try --neurons 1:0 0.5:1.2"
+            f"a neuron is a weight and an angle in radians, W:A, not {text!r}; try --neurons 1:0 0.5:1.2, or on "
+            "the sphere with an azimuth 0.5:1.2,3"
         ) from None
 
 

@@ -36,9 +36,10 @@ class McKeanVlasov(Equation):
     coupling
         kappa, finite, of either sign; ``None`` leaves it free, as a bifurcation diagram does.
     confinement
-        External potential V, on the circle with or without symmetry, as :class:`~meanfield.External` and
-        :class:`~meanfield.Perceptron`, on the sphere a function of the angle to the north pole; absent by default.
-        One that is zero is none, and is replaced by None.
+        External potential V: on the circle with or without symmetry, as :class:`~meanfield.External` and
+        :class:`~meanfield.Perceptron`; on spheres a function of the angle to the north pole, and on the ordinary
+        one any, as :class:`~meanfield.Perceptron` and :class:`~meanfield.HarmonicSeries`; absent by default. One
+        that is zero is none, and is replaced by None.
 
     Raises
     ------

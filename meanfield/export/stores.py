@@ -111,10 +111,10 @@ class Store:
         self._claims = os.open(self.path / CLAIMS, os.O_RDWR | os.O_CREAT | getattr(os, "O_CLOEXEC", 0), 0o666)
         try:
             self._lock(BEGINNING, wait=True)
-            if (self.path / MANIFEST).exists():
-                self._require_same(identity)
-            else:
+            if not (self.path / MANIFEST).exists():
                 _write(self.path / MANIFEST, FORMAT, identity)
+            # Also what was just written, where no lock keeps another run from writing.
+            self._require_same(identity)
             self.release(BEGINNING)
             yield
         finally:

@@ -19,9 +19,11 @@ from .packing import packed as packed
 from .packing import packed_size as packed_size
 from .packing import place as place
 from .packing import zonal_places as zonal_places
+from .points import about_axis as about_axis
 from .points import coefficients_of as coefficients_of
 from .points import gradient_of_sum_at as gradient_of_sum_at
 from .points import harmonics_at as harmonics_at
+from .points import spread_points as spread_points
 from .points import sum_at as sum_at
 from .quadrature import Rule as Rule
 from .quadrature import gauss_rule as gauss_rule

@@ -22,23 +22,31 @@ Floats = npt.NDArray[np.float64]
 
 def harmonics_at(points: Floats, degree: int) -> Floats:
     """Return all e^c_lm and e^s_lm up to a degree at unit vectors (n, 3), shape (2, places, n)."""
-    x, y, height = points.T
-    across = np.array([math.hypot(*pair) for pair in zip(x.tolist(), y.tolist(), strict=True)])
-    pairs = zip(x.tolist(), y.tolist(), across.tolist(), strict=True)
-    phase = np.array([complex(one, other) / size if size > 0.0 else 1.0 for one, other, size in pairs])
-    values = np.zeros((packed_size(degree), len(points)), dtype=complex)
-    before, value = np.zeros((2, degree + 1, len(points)), dtype=complex)
-    leading = np.ones(len(points), dtype=complex)
-    value[0] = values[0] = leading
+    height = points[:, 2]
+    leading = np.array([_leading(x, y, degree) for x, y in points[:, :2].tolist()]).T.reshape(degree + 1, -1)
+    first = np.stack([leading.real, leading.imag])
+    values = np.zeros((2, packed_size(degree), len(points)))
+    before, value = np.zeros((2, 2, degree + 1, len(points)))
+    value[:, 0] = values[:, 0] = first[:, 0]
     for lower in range(degree):
         orders, inside = np.arange(lower + 1)[:, np.newaxis], slice(0, lower + 1)
         below, above = np.sqrt(lower**2 - orders**2), np.sqrt((lower + 1) ** 2 - orders**2)
-        following = ((2 * lower + 1) * height * value[inside] - below * before[inside]) / above
-        leading = leading * (phase * across * math.sqrt((2 * lower + 1) / (2 * lower + 2)))
-        leading = leading * (math.sqrt(2.0) if lower == 0 else 1.0)
-        before[inside], value[inside], value[lower + 1] = value[inside], following, leading
-        values[packed_size(lower) : packed_size(lower + 1)] = value[: lower + 2]
-    return np.stack([values.real, values.imag])
+        following = ((2 * lower + 1) * height * value[:, inside] - below * before[:, inside]) / above
+        before[:, inside], value[:, inside] = value[:, inside], following
+        value[:, lower + 1] = first[:, lower + 1]
+        values[:, packed_size(lower) : packed_size(lower + 1)] = value[:, : lower + 2]
+    return values
+
+
+def _leading(x: float, y: float, degree: int) -> list[complex]:
+    """Return e^c_mm + i e^s_mm, m = 0..degree, of a unit vector by its horizontal components."""
+    across = math.hypot(x, y)
+    phase = complex(x, y) / across if across > 0.0 else 1.0
+    found = [complex(1.0)]
+    for order in range(1, degree + 1):
+        following = found[-1] * (phase * across * math.sqrt((2 * order - 1) / (2 * order)))
+        found.append(following * (math.sqrt(2.0) if order == 1 else 1.0))
+    return found
 
 
 def polar_angles(points: Floats) -> tuple[Floats, Floats]:
@@ -88,3 +96,18 @@ def coefficients_of(function: Callable[[Floats], Floats], degree: int) -> Floats
         means = table @ (np.exp(rule.log_weights) * waves[:, m])
         found[place(degrees, m)] = (2.0 * degrees + 1.0) * leading_factors(m, degrees) * means
     return np.stack([found.real, found.imag])
+
+
+def spread_points(count: int) -> Floats:
+    """Return points spread over the sphere along a spiral, (count, 3)."""
+    heights = 1.0 - (2.0 * np.arange(count) + 1.0) / count
+    around = np.pi * (3.0 - np.sqrt(5.0)) * np.arange(count)
+    across = np.sqrt(1.0 - heights**2)
+    return np.stack([across * np.cos(around), across * np.sin(around), heights], axis=1)
+
+
+def about_axis(zonal: Floats, axis: Floats) -> tuple[Floats, Floats]:
+    """Return the moments by degree and order of densities with zonal moments (..., L + 1) about an axis."""
+    cosine, sine = harmonics_at(axis[np.newaxis], zonal.shape[-1] - 1)[..., 0]
+    degrees = degrees_of_places(cosine.size)
+    return zonal[..., degrees] * cosine, zonal[..., degrees] * sine

@@ -35,6 +35,7 @@ class _Line(NamedTuple):
     y: Floats
     marker: str
     joined: bool
+    hollow: bool = False
 
 
 @checked
@@ -85,12 +86,14 @@ def _draw_lines(sweep: Sweep, y: str | None, ax: "Axes", style: dict[str, Any]) 
         lines, label = list(_special_lines(sweep, relative)), "relative_coupling" if relative else "coupling"
     else:
         label = y or _default(sweep, DEFAULTS)
-        lines = [_quantity_line(sweep, label)]
+        lines = list(_quantity_lines(sweep, label))
     for number, line in enumerate(lines):
-        colour = UNIFORM_COLOUR if line.label.endswith("uniform") else colour_number(number)
+        # What is hollow is of the kind of the one before.
+        shade = number - sum(each.hollow for each in lines[: number + 1])
+        colour = UNIFORM_COLOUR if line.label.endswith("uniform") else colour_number(shade)
         settings: dict[str, Any] = {
             "color": colour, "marker": line.marker, "markersize": 4.0, "linewidth": 1.2, "label": line.label,
-            "linestyle": "-" if line.joined else "none",
+            "linestyle": "-" if line.joined else "none", "markerfacecolor": "white" if line.hollow else colour,
         } | style  # fmt: skip
         ax.plot(line.x, line.y, **settings)
     _mark_unknown(sweep, ax)
@@ -125,15 +128,26 @@ def _special_lines(sweep: Sweep, relative: bool) -> Iterator[_Line]:
             yield _Line(label, x[meant], heights[meant], MARKERS[kind][0], False)
 
 
-def _quantity_line(sweep: Sweep, name: str) -> _Line:
-    """Return a quantity of all values, of a table with all of its rows."""
+def _quantity_lines(sweep: Sweep, name: str) -> Iterator[_Line]:
+    """Yield a quantity of all values, of a table with all of its rows; of states those that are unstable hollow."""
+    values, label = sweep.quantity(name), name.replace("_", " ")
     if name in sweep.numbers:
-        return _Line(name.replace("_", " "), sweep.values[0], sweep.quantity(name), "o", True)
-    sweep.quantity(name)
+        yield _Line(label, sweep.values[0], values, "o", True)
+        return
     table = next(each for each in sweep.tables if name.startswith(f"{each}_"))
     heights = sweep.tables[table][name.removeprefix(f"{table}_")]
     x = np.broadcast_to(sweep.values[0][:, None], heights.shape)
-    return _Line(name.replace("_", " "), x.ravel(), heights.ravel(), "o", False)
+    known = ~np.isnan(heights)
+    unstable = sweep.tables[table].get("unstable")
+    if unstable is None:
+        yield _Line(label, x[known], heights[known], "o", False)
+        return
+    kinds = {"stable": unstable == 0, "unstable": unstable > 0, "stability not counted": np.isnan(unstable)}
+    for kind, meant in kinds.items():
+        where = known & meant
+        if where.any():
+            marker = "*" if kind == "stability not counted" else "o"
+            yield _Line(kind, x[where], heights[where], marker, False, hollow=kind == "unstable")
 
 
 def _mark_unknown(sweep: Sweep, ax: "Axes") -> None:

@@ -12,7 +12,7 @@ from ..arguments import methods_checked
 from ..domains import Domain
 from ..errors import ComputationFailed, InvalidInput
 from ..harmonics.packing import largest_degree, moduli, packed_size, zonal_places
-from ..harmonics.points import coefficients_of, gradient_of_sum_at, sum_at
+from ..harmonics.points import coefficients_of, gradient_of_sum_at, spread_points, sum_at
 from .arrays import Array, Number
 from .formulas import formulas_of
 from .protocol import Potential
@@ -99,7 +99,7 @@ class HarmonicSeries(Potential):
                 f"from_callable needs a function of unit vectors (n, 3), not {function!r}; "
                 "try lambda points: points[:, 0]"
             )
-        values, probes = functools.partial(_checked, function), _spiral(_PROBES)
+        values, probes = functools.partial(_checked, function), spread_points(_PROBES)
         largest = float(np.abs(values(probes)).max())
         for degree in _DEGREES:
             found = coefficients_of(values, degree)
@@ -216,14 +216,6 @@ def _checked(function: Callable[[Any], Any], points: Floats) -> Floats:
         place = points[int(np.argmin(np.isfinite(values)))]
         raise InvalidInput(f"{named} must be finite on the whole sphere, and is not at {place.round(6).tolist()}")
     return values.astype(float)
-
-
-def _spiral(count: int) -> Floats:
-    """Return points that are spread over the sphere."""
-    heights = 1.0 - (2.0 * np.arange(count) + 1.0) / count
-    around = np.pi * (3.0 - np.sqrt(5.0)) * np.arange(count)
-    across = np.sqrt(1.0 - heights**2)
-    return np.stack([across * np.cos(around), across * np.sin(around), heights], axis=1)
 
 
 def _meridian(angles: Floats) -> Floats:

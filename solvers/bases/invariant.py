@@ -14,10 +14,11 @@ import numpy as np
 from scipy.sparse import block_diag, csr_array
 
 from meanfield.errors import InvalidInput
-from meanfield.harmonics import Modes, SphereModes, packed_size, place, zonal_places
+from meanfield.harmonics import Modes, SphereModes, packed_size, place
 
 from ..limits import MAX_HARMONIC_DEGREE, MAX_SPHERICAL_DEGREE
 from .base import LARGE_FIELD, SMALL_FIELD, Basis, Floats, Gibbs, Integers, exp_beyond_quadratic
+from .confining import ConfiningField
 from .representations import TRIVIAL, Group, representation, rotation_generators
 from .second_moments import SecondMoments, second_moments
 from .spherical import SphericalTransform
@@ -34,8 +35,8 @@ class InvariantBasis(Basis):
         The degrees of the unknown modes, ascending; every degree brings all its invariants.
     nodes
         Largest resolved degree; at least twice the largest cell. The rule integrates degree 2 nodes + 1.
-    confinement : (J,) float, optional
-        Coefficients in P_l(cos theta), per degree from 1, of the fixed part -V/D of the field.
+    confinement
+        The fixed part -V/D of the field, None if there is none.
 
     Attributes
     ----------
@@ -58,7 +59,9 @@ class InvariantBasis(Basis):
     needs_second_rule: bool = False
     symmetry: int = 1
 
-    def __init__(self, group: Group, cells: Integers, nodes: int, confinement: Floats | None = None) -> None:
+    def __init__(
+        self, group: Group, cells: Integers, nodes: int, confinement: ConfiningField | None = None
+    ) -> None:
         self.group = group
         self.cells = cells
         self.degrees: Integers = np.repeat(cells, [group.dimension(degree) for degree in cells.tolist()])
@@ -78,18 +81,14 @@ class InvariantBasis(Basis):
         self._modes = mode_matrix(self.group, self.cells, nodes)
         self._fixed = None if self.confinement is None else self._confined(self.confinement)
 
-    def _confined(self, confinement: Floats) -> Floats:
+    def _confined(self, confinement: ConfiningField) -> Floats:
         """Return the field -V/D of the confinement on the grid."""
-        keeps = self.group.keeps_pole or (self.group.keeps_axis and not np.any(confinement[::2]))
-        if not keeps:
+        if not confinement.allows(self.group):
             raise InvalidInput(
-                f"densities of symmetry {self.group.name} cannot stand in a confinement about the z axis; use a "
-                "group that leaves the confinement as it is, such as pyramidal(m)"
+                f"densities of symmetry {self.group.name} cannot stand in a confinement that does not have it; "
+                "use a group that leaves the confinement as it is, about the z axis such as pyramidal(m)"
             )
-        cosine = np.zeros(self._size)
-        count = min(confinement.size, self.nodes)
-        cosine[zonal_places(count)[1:]] = confinement[:count]
-        return self._transform.synthesise(cosine, np.zeros(self._size))
+        return self._transform.synthesise(*confinement.up_to(self.nodes))
 
     @property
     def invariants(self) -> "InvariantBasis":
@@ -105,10 +104,10 @@ class InvariantBasis(Basis):
         return basis
 
     def confined(self, confinement: Floats) -> "InvariantBasis":
-        """Return the same basis in another confinement."""
+        """Return the same basis in another confinement of one angle, given by the coefficients of its field."""
         basis = copy.copy(self)
-        basis.confinement = confinement
-        basis._fixed = basis._confined(confinement)
+        basis.confinement = ConfiningField.of_one_angle(confinement)
+        basis._fixed = basis._confined(basis.confinement)
         return basis
 
     def admissible(self, limit: int) -> Integers:
@@ -194,13 +193,15 @@ class InvariantBasis(Basis):
     @functools.cached_property
     def _turnings(self) -> list[csr_array]:
         """Derivatives of the means under the rotations that lead to other densities of the basis."""
-        return turnings(self.group, np.unique(self.degrees), self.confinement is not None)
+        axes = None if self.confinement is None else self.confinement.axes
+        return turnings(self.group, np.unique(self.degrees), axes)
 
     def rotation(self, moments: Floats) -> Floats | None:
         """Return the derivatives of the means under rotations within the basis, (size, k), or None if none exists.
 
         There are as many columns as the group has free axes: three for all densities, one where a confinement
-        keeps the z axis. A state that is itself invariant under some of the rotations makes them dependent.
+        has an axis, none where it has none. A state that is itself invariant under some of the rotations makes
+        them dependent.
         """
         if not self._turnings:
             return None
@@ -212,7 +213,7 @@ class InvariantBasis(Basis):
         """Actions on the means of the transformations that lead to other densities of the basis."""
         elements = self.group.companions
         if self.confinement is not None:
-            elements = elements[elements[:, 2, 2] > 1.0 - 1e-9]
+            elements = elements[[self.confinement.keeps(element) for element in elements]]
         degrees = np.unique(self.degrees)
         return [acting(self.group, degrees, functools.partial(representation, element)) for element in elements]
 
@@ -251,11 +252,11 @@ class FullBasis(InvariantBasis):
         The degrees of the unknown modes, ascending.
     nodes
         Largest resolved degree; at least twice the largest cell.
-    confinement : (J,) float, optional
-        Coefficients in P_l(cos theta), per degree from 1, of the fixed part -V/D of the field.
+    confinement
+        The fixed part -V/D of the field, None if there is none.
     """
 
-    def __init__(self, cells: Integers, nodes: int, confinement: Floats | None = None) -> None:
+    def __init__(self, cells: Integers, nodes: int, confinement: ConfiningField | None = None) -> None:
         super().__init__(TRIVIAL, cells, nodes, confinement)
 
 
@@ -277,16 +278,15 @@ def mode_matrix(group: Group, cells: Integers, nodes: int) -> csr_array:
     return csr_array((np.concatenate(entries), where), shape=(start, 2 * size))
 
 
-def turnings(group: Group, degrees: Integers, confined: bool) -> list[csr_array]:
+def turnings(group: Group, degrees: Integers, axes: Floats | None = None) -> list[csr_array]:
     """Return the derivatives of the invariants of some degrees under the rotations that keep them invariant.
 
-    One matrix for each free axis of the group; where a confinement keeps the z axis, for this one only.
+    One matrix for each free axis of the group; in a confinement for those of the axes that this admits, (k, 3).
     """
-    axes = group.free_axes
-    if confined:
-        pole = np.array([[0.0, 0.0, 1.0]])
-        axes = pole if np.allclose(axes.T @ (axes @ pole[0]), pole[0]) else axes[:0]
-    return [acting(group, degrees, functools.partial(_about, axis)) for axis in axes]
+    free = group.free_axes
+    if axes is not None:
+        free = np.array([axis for axis in axes if np.allclose(free.T @ (free @ axis), axis)])
+    return [acting(group, degrees, functools.partial(_about, axis)) for axis in free]
 
 
 def acting(group: Group, degrees: Integers, action: Callable[[int], Floats]) -> csr_array:

@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from meanfield.errors import ComputationFailed, InvalidInput
+from meanfield.harmonics import largest_degree, place
 
 from .base import Floats, Integers
 
@@ -205,6 +206,12 @@ def axis_rotation(order: float) -> Floats:
     return np.array([[cos, -sin, 0.0], [sin, cos, 0.0], [0.0, 0.0, 1.0]])
 
 
+def rotation_about(axis: Floats, angle: float) -> Floats:
+    """Return the rotation by an angle about a unit vector."""
+    across, along = np.cross(np.eye(3), axis).T, np.multiply.outer(axis, axis)
+    return np.asarray(along + np.cos(angle) * (np.eye(3) - along) - np.sin(angle) * across)
+
+
 def _candidates(turns: int) -> list[Floats]:
     """Return transformations that may take the invariants of a group to each other.
 
@@ -297,6 +304,31 @@ def rotation_generators(degree: int) -> Floats:
     antisymmetric: Floats = 0.5 * (generators - generators.transpose(0, 2, 1))
     antisymmetric.flags.writeable = False
     return antisymmetric
+
+
+def of_degree(cosine: Floats, sine: Floats, degree: int) -> Floats:
+    """Return the packed coefficients of a degree, of cosines 0..l, then of sines 1..l."""
+    first = place(degree, 0)
+    return np.concatenate([cosine[first : first + degree + 1], sine[first + 1 : first + degree + 1]])
+
+
+def turned_moments(cosine: Floats, sine: Floats, element: Floats) -> tuple[Floats, Floats]:
+    """Return packed moments of the density turned by an orthogonal transformation."""
+    cosine, sine = cosine.copy(), sine.copy()
+    for degree in range(1, largest_degree(cosine.size) + 1):
+        first, values = place(degree, 0), of_degree(cosine, sine, degree)
+        if not values.any():
+            continue
+        values = _acting(element.tobytes(), degree) @ values
+        cosine[first : first + degree + 1] = values[: degree + 1]
+        sine[first + 1 : first + degree + 1] = values[degree + 1 :]
+    return cosine, sine
+
+
+@functools.lru_cache(maxsize=256)
+def _acting(element: bytes, degree: int) -> Floats:
+    """Return the matrix by which a transformation, given as bytes, acts on the harmonics of a degree."""
+    return representation(np.frombuffer(element).reshape(3, 3), degree)
 
 
 def _real_harmonics(degree: int) -> NDArray[np.complex128]:

@@ -67,7 +67,8 @@ def _at_amplitude(departure: Departure, step: float) -> Point | None:
     guess = departure.b + step * direction
     q = departure.q if departure.order is not None else _balanced(departure, guess)
     solution = correct(departure.equation, guess, q, direction, 0.0, POLISHED)
-    if solution is None:
+    ends = departure.equation.ends
+    if solution is None or (ends is not None and not ends[0] <= solution.q <= ends[1]):
         return None
     change = solution.b - guess
     # At a pitchfork the rest of the state follows quadratically, as the coupling does, with a factor up to the

@@ -112,6 +112,9 @@ class CircleGeometry:
     slowest_rates = staticmethod(_slowest_rates)
     spectrum = staticmethod(_spectrum)
 
+    def frame(self, problem: Equation) -> None:
+        """Return None: confinements even about another axis than 0 are turned by the bases."""
+
     def symmetry(self, divisor: int) -> int:
         """Return n of the invariance under rotation by 2 pi/n, the greatest divisor itself."""
         return divisor

@@ -41,17 +41,16 @@ def energies(problem: Equation, modes: Modes, grids: Grids, cosine: Floats, sine
     unit = rate_unit(problem)
     counts, interaction = multiplicities(problem.domain, degree), Interaction(problem, unit)
     attraction = interaction.attractions(degree)[degrees]
-    force, sine_force = interaction.forces(degree), interaction.sine_forces(degree)
+    forced, force, sine_force = interaction.placed_forces(modes, degree)
     counted = np.where(degrees > 0, counts[degrees], 0.0)
     path = Path(counted * cosine, counted * sine, attraction * cosine, attraction * sine)
-    zonal = modes.axial(degree)
-    path.field_cosine[:, zonal] += force
-    path.field_sine[:, zonal] += sine_force
+    path.field_cosine[:, forced] += force
+    path.field_sine[:, forced] += sine_force
     # The first grid carries products of two densities, the second those of three.
     grid = list(islice(grids(degree), 2))[-1]
     found = [_on(grid, path.rows(rows)) for rows in blocks(path)]
     dissipation, minimum, maximum = (np.concatenate(part) for part in zip(*found, strict=True))
-    gap = -0.5 * (cosine**2 + sine**2) @ attraction - cosine[:, zonal] @ force - sine[:, zonal] @ sine_force
+    gap = -0.5 * (cosine**2 + sine**2) @ attraction - cosine[:, forced] @ force - sine[:, forced] @ sine_force
     minimum, maximum = (per_unit(problem.domain, values) for values in (minimum, maximum))
     return Descent(unit * gap, unit**2 * dissipation, minimum, maximum)
 

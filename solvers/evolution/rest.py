@@ -122,7 +122,7 @@ def state_near(
         return None
     opposite = [other for _, other in found if (other.unstable == 0) != (state.unstable == 0)]
     apart = [distance(other, state.cosine, state.sine, free=free) for other in opposite]
-    return Rest(state, away, _rate(geometry, state), min(apart, default=math.inf))
+    return Rest(state, away, rate_of(geometry, state), min(apart, default=math.inf))
 
 
 def _candidates(
@@ -137,7 +137,7 @@ def _candidates(
     if free:
         yield uniform_state(problem)
     if problem.fixed_coupling == 0.0:
-        yield from _without_interaction(problem, geometry)
+        yield from without_interaction(problem, geometry)
         return
     sizes = np.hypot(cosine, sine)
     for symmetry in symmetries(sizes) if np.any(sizes[1:]) or not free else []:
@@ -162,7 +162,8 @@ def _in_symmetry(
     return state_of(problem, point) if isinstance(point, Point) else None
 
 
-def _without_interaction(problem: Equation, geometry: Geometry) -> Iterator[State]:
+def without_interaction(problem: Equation, geometry: Geometry) -> Iterator[State]:
+    """Yield the Gibbs density of the confinement, if there is one and it is resolved."""
     departure = None if problem.confinement is None else from_no_interaction(geometry, problem, 1)
     point = None if departure is None else departure.regular()
     if point is not None:
@@ -184,7 +185,7 @@ def distance(state: State, cosine: Floats, sine: Floats, *, free: bool) -> float
     return math.sqrt(2.0) * float(np.linalg.norm(one - other))
 
 
-def _rate(geometry: Geometry, state: State) -> float | None:
+def rate_of(geometry: Geometry, state: State) -> float | None:
     """Return the slowest rate of a state, or None if its sign contradicts the count of unstable directions."""
     try:
         rate = geometry.slowest_rate(state)

@@ -82,6 +82,11 @@ class Path:
         samples = self.samples
         if not self.moves_forces:
             return
+        if not self.problem.zonal:
+            raise InvalidInput(
+                f"{self.name} is varied in a confinement of one angle only, and this one depends on two; vary a "
+                "parameter of the interaction, such as the coupling"
+            )
         forces = [None if each.confinement is None else Interaction(each).phased_forces(64) for each in samples]
         for left, right in pairwise(forces):
             if left is None or right is None or float((left.conj() @ right).real) < 0.0:
@@ -118,8 +123,8 @@ class Path:
             ) from error
 
     def problem_at(self, q: float) -> Equation:
-        """Return the problem at q."""
-        return self.at(self.value(q))
+        """Return the problem at q, beyond the ends that at an end."""
+        return self.at(self.value(min(max(q, ENDS[0]), ENDS[1])))
 
     @functools.cached_property
     def samples(self) -> list[Equation]:
@@ -153,7 +158,11 @@ class Path:
         problem = self.problem_at(q)
         interaction = Interaction(problem)
         # A term whose factor is zero is left out of a sum; the derivative in this is the same beside.
-        beside = interaction if self.name in problem.parameters else Interaction(self.problem_at(q + BESIDE))
+        beside = (
+            interaction
+            if self.name in problem.parameters
+            else Interaction(self.problem_at(q + (BESIDE if q < 2.0 else -BESIDE)))
+        )
         slopes = self.unit * beside.attraction_derivatives(self.name, degree)
         forces = force_slopes = np.zeros(degree + 1)
         if self.moves_forces:

@@ -2,3 +2,4 @@
 
 from .geometry import SPHERE as SPHERE
 from .geometry import SphereGeometry as SphereGeometry
+from .polyhedral import invariant_equation as invariant_equation

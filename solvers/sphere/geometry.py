@@ -8,6 +8,7 @@ from . import harmonics, law_stability, stability
 from .births import first_threshold, folds_apart, follows_all, reaches_down, sides, symmetries
 from .branching import births_on_branch, births_without_axis, zonal_birth
 from .equations import FEWEST, basis_of
+from .frames import frame
 from .identity import are_images
 from .linearised.layouts import slowest_rate, slowest_rates, spectrum
 from .meeting import compared, meeting, meeting_without_axis, nearest_image
@@ -77,6 +78,7 @@ class SphereGeometry:
     folds_apart = staticmethod(folds_apart)
     follows_all = staticmethod(follows_all)
     reaches_down = staticmethod(reaches_down)
+    frame = staticmethod(frame)
     compared = staticmethod(compared)
     sides = staticmethod(sides)
     symmetries = staticmethod(symmetries)

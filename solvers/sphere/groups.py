@@ -20,12 +20,15 @@ import numpy as np
 from meanfield import InvalidInput
 
 from ..bases.base import Floats
-from ..bases.representations import CYCLE, axis_rotation
+from ..bases.confining import ConfiningField
+from ..bases.representations import CYCLE, axis_rotation, rotation_about
 from ..bases.representations import TRIVIAL as TRIVIAL
 from ..bases.representations import Group as Group
 from ..bases.representations import invariant_harmonics as invariant_harmonics
 
 INVERSION = -np.eye(3)
+# Rotations up to this order are looked for in a confinement.
+LARGEST_ORDER = 12
 GOLDEN = 0.5 * (1.0 + np.sqrt(5.0))
 
 
@@ -36,10 +39,7 @@ def _signs(*signs: int) -> Floats:
 def _five_fold() -> Floats:
     """Return the rotation by 2 pi/5 about (0, 1, golden ratio)."""
     axis = np.array([0.0, 1.0, GOLDEN]) / np.hypot(1.0, GOLDEN)
-    across = np.cross(np.eye(3), axis).T
-    along = np.multiply.outer(axis, axis)
-    angle = 2.0 * np.pi / 5.0
-    return np.asarray(along + np.cos(angle) * (np.eye(3) - along) - np.sin(angle) * across)
+    return rotation_about(axis, 2.0 * np.pi / 5.0)
 
 
 _FIVE = _five_fold()
@@ -117,6 +117,16 @@ def searched_groups(highest: int) -> tuple[Group, ...]:
     about = [axial_group(m, True, equator, False) for m in orders for equator in (-1, 0, 1)]
     small = [axial_group(2, False, 0, False), axial_group(2, False, 0, True), axial_group(1, False, -1, False)]
     return tuple(sorted((*solids(), *about, *small, TRIVIAL), key=lambda group: -group.order))
+
+
+def symmetry_of_field(field: ConfiningField, rotation: Floats | None = None) -> Group:
+    """Return the largest group of the search that leaves a field, first turned by a rotation, as it is."""
+    turn = np.eye(3) if rotation is None else rotation
+    return next(
+        group
+        for group in searched_groups(LARGEST_ORDER)
+        if all(field.keeps(turn.T @ generator @ turn) for generator in group.generators)
+    )
 
 
 def breaking_group(order: int, equator: int = 0) -> Group:

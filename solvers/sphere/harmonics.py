@@ -27,7 +27,7 @@ from ..geometry import BlockMatrix
 from ..inertia import count_negative
 from ..newton import NEUTRAL
 from ..significant import significant_degrees
-from ..sizing import confinement_field
+from ..sizing import confining_field
 
 # Signs of x, y and z.
 Signs = tuple[int, int, int]
@@ -84,7 +84,7 @@ class HarmonicPerturbations:
         degrees = significant_degrees(problem, largest)
         # Products of harmonics have degrees up to twice theirs; nothing else is asked of the density.
         nodes = 2 * int(degrees.max())
-        self.basis: FullBasis = FullBasis(degrees, nodes, confinement_field(problem, 1, nodes))
+        self.basis: FullBasis = FullBasis(degrees, nodes, confining_field(problem))
         relative = problem.potential.relative_multipliers(problem.domain, int(degrees.max()))[self.basis.degrees]
         self.signs: Floats = np.sign(relative)
         self.roots: Floats = np.sqrt(np.abs(relative))

@@ -14,13 +14,14 @@ from functools import partial
 import numpy as np
 
 from meanfield import Equation, Number, Sphere
+from meanfield.equations import Interaction
 
 from ..bases import Floats, Integers, multiples
 from ..bases.invariant import mode_matrix
 from ..bases.representations import Group
 from ..searched import QUARTER, Tally
 from ..significant import confining_degree, starting_degrees, strengths
-from ..sizing import confinement_field
+from ..sizing import confinement_field, confining_field
 from .groups import searched_groups
 from .sampled import Field, Harmonics, Sampled, about_axis, invariant
 from .upright import upright
@@ -87,9 +88,15 @@ def field_of(problem: Equation, coupling: Number, largest: int) -> Field:
     # Summed from the last, so that nothing is left of it where none is missing.
     beyond = np.append(np.cumsum(np.abs(values[:0:-1]))[::-1], 0.0)
     last = min(int(np.argmax(beyond <= LEFT_OUT)), largest)
-    confinement = confinement_field(problem, 1, _confining(problem))
+    placed = confining_field(problem) if problem.domain.has_azimuth else None
+    if problem.zonal:
+        confinement = confinement_field(problem, 1, _confining(problem))
+    else:
+        confinement = Interaction(problem).force_lengths(_confining(problem))[1:]
     cut = bool(beyond[last] > LEFT_OUT)
-    return Field(values[: last + 1], confinement, cut, float(beyond[last]) if significant.complete else np.inf)
+    return Field(
+        values[: last + 1], confinement, cut, float(beyond[last]) if significant.complete else np.inf, placed
+    )
 
 
 def _confining(problem: Equation) -> int:
@@ -123,6 +130,10 @@ class Search:
             self._rounds(min(self._least_more(), most - self._done))
         for space in self._spaces[-1:]:
             self._relax(space)
+
+    def go_on(self) -> None:
+        """Make as many rounds more as there are at most."""
+        self._rounds(ROUNDS[1])
 
     def _rounds(self, count: int) -> None:
         """Make some rounds at once, with the starts of one after the other."""
@@ -161,17 +172,11 @@ class Search:
                 return
 
 
-def among_harmonics(field: Field, even: bool) -> "list[Space]":
-    """Return the symmetries of densities on S^2 that may hold more than one state.
-
-    Parameters
-    ----------
-    even
-        Whether the confinement, if there is one, is even about the equator.
-    """
+def among_harmonics(field: Field) -> "list[Space]":
+    """Return the symmetries of densities on S^2 that may hold more than one state."""
     significant = np.flatnonzero(field.strengths)
     spaces = []
-    for group in _distinct(significant, _allowed(field, even)):
+    for group in _distinct(significant, allowed_groups(field)):
         degrees = np.array([degree for degree in significant.tolist() if group.dimension(degree)], dtype=np.int64)
         if field.confinement is not None or not field.is_convex(degrees):
             spaces.append(Space(field, degrees, partial(invariant, group, field, degrees), 3, group))
@@ -349,10 +354,10 @@ def _distinct_rows(invariants: Floats) -> tuple[list[int], list[int]]:
     return firsts, counts
 
 
-def _allowed(field: Field, even: bool) -> Iterator[Group]:
+def allowed_groups(field: Field) -> Iterator[Group]:
     """Yield the symmetries that a state can have, larger ones first."""
     for group in searched_groups(field.strengths.size - 1):
-        if field.confinement is None or group.keeps_pole or (even and group.keeps_axis):
+        if field.placed is None or field.placed.allows(group):
             yield group
 
 

@@ -23,7 +23,7 @@ from ..equation import SLOW, StationaryEquation
 from ..geometry import Birth, Geometry, Threshold
 from ..limits import MAX_HARMONIC_DEGREE, MAX_SPHERICAL_DEGREE
 from ..significant import confining_degree, confining_error, even_size, significant_among, starting_degrees
-from ..sizing import confinement_field, equation_in
+from ..sizing import confining_field, equation_in
 from .groups import TRIVIAL, axial_groups, breaking_group, pyramidal
 from .harmonics import HarmonicClass, harmonic_perturbations
 from .naming import name_of_departure
@@ -58,7 +58,7 @@ def invariant_equation(
     confining = confining_degree(problem)
     least = (2 * int(significant.degrees.max()), MAX_SPHERICAL_DEGREE if confining is None else 2 * confining)
     nodes = min(max(even_size(max(*least, FEWEST_NODES)), modes), MAX_SPHERICAL_DEGREE)
-    basis = InvariantBasis(group, significant.degrees, nodes, confinement_field(problem, 1, nodes))
+    basis = InvariantBasis(group, significant.degrees, nodes, confining_field(problem))
     return equation_in(problem, basis, sign, geometry, significant, confining_error(problem, SLOW))
 
 
@@ -115,7 +115,7 @@ def _births_of_group(
 def birth_in_group(departure: Departure) -> Birth:
     """Return a branch under its name, of symmetry 2 if its densities are equal at antipodes, else 1."""
     basis = departure.equation.basis
-    odd = bool((basis.degrees % 2).any()) or (basis.confinement is not None and bool(basis.confinement[::2].any()))
+    odd = bool((basis.degrees % 2).any()) or (basis.confinement is not None and basis.confinement.odd)
     return Birth(departure, name_of_departure(departure), 1 if odd else 2)
 
 

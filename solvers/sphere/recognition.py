@@ -12,17 +12,16 @@ one is read off the moments in a frame with this axis along z:
 Where all three eigenvalues agree, the symmetry is that of a regular solid.
 """
 
-import functools
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from meanfield.harmonics import degrees_and_orders, largest_degree, place
+from meanfield.harmonics import degrees_and_orders, largest_degree
 
 from ..bases import Floats, Integers
-from ..bases.representations import CYCLE, Group, representation, rotation_generators
+from ..bases.representations import CYCLE, Group, of_degree, rotation_generators, turned_moments
 from .groups import axial_group, solids
 from .upright import own_axes
 
@@ -90,41 +89,17 @@ def _standing_on_axes(cosine: Floats, sine: Floats) -> Iterator[tuple[Floats, Fl
     """Yield the moments with each eigenvector of the matrix above along the z axis."""
     matrix = np.zeros((3, 3))
     for degree in range(1, largest_degree(cosine.size) + 1):
-        changes = rotation_generators(degree) @ _of_degree(cosine, sine, degree)
+        changes = rotation_generators(degree) @ of_degree(cosine, sine, degree)
         matrix += (1.0 + GOLDEN * degree % 1.0) * changes @ changes.T
-    turned = _turned(cosine, sine, own_axes(matrix))
+    turned = turned_moments(cosine, sine, own_axes(matrix))
     for _ in range(3):
         yield turned
-        turned = _turned(*turned, CYCLE)
-
-
-def _of_degree(cosine: Floats, sine: Floats, degree: int) -> Floats:
-    first = place(degree, 0)
-    return np.concatenate([cosine[first : first + degree + 1], sine[first + 1 : first + degree + 1]])
-
-
-def _turned(cosine: Floats, sine: Floats, element: Floats) -> tuple[Floats, Floats]:
-    """Return packed moments of the density turned by an orthogonal transformation."""
-    cosine, sine = cosine.copy(), sine.copy()
-    for degree in range(1, largest_degree(cosine.size) + 1):
-        first, values = place(degree, 0), _of_degree(cosine, sine, degree)
-        if not values.any():
-            continue
-        values = _acting(element.tobytes(), degree) @ values
-        cosine[first : first + degree + 1] = values[: degree + 1]
-        sine[first + 1 : first + degree + 1] = values[degree + 1 :]
-    return cosine, sine
-
-
-@functools.lru_cache(maxsize=256)
-def _acting(element: bytes, degree: int) -> Floats:
-    """Return the matrix by which a transformation, given as bytes, acts on the harmonics of a degree."""
-    return representation(np.frombuffer(element).reshape(3, 3), degree)
+        turned = turned_moments(*turned, CYCLE)
 
 
 def _fixes(group: Group, cosine: Floats, sine: Floats) -> bool:
     allowed = ABSENT * float(np.hypot(cosine, sine)[1:].max())
-    images = (_turned(cosine, sine, element) for element in group.generators)
+    images = (turned_moments(cosine, sine, element) for element in group.generators)
     return all(max(np.abs(c - cosine).max(), np.abs(s - sine).max()) <= allowed for c, s in images)
 
 
@@ -153,6 +128,20 @@ def _about_axis(cosine: Floats, sine: Floats, flips: bool) -> _AboutAxis | None:
     equator = 1 if not odd.any() else -int(not np.any((odd + orders // turns) % 2))
     half_turn = _first(angles + odd[lead] * 0.5 * np.pi / orders[lead], waves, orders, odd, allowed)
     return _AboutAxis(turns, mirror, equator, half_turn)
+
+
+def mirror_about_axis(cosine: Floats, sine: Floats) -> float:
+    """Return the azimuth of a mirror through the z axis, else of a half turn, that a function may have, or 0."""
+    symmetry = _about_axis(cosine, sine, flips=True)
+    if symmetry is None:
+        return 0.0
+    return symmetry.half_turn or 0.0 if symmetry.mirror is None else symmetry.mirror
+
+
+def fixing(groups: Iterable[Group], group: Group, cosine: Floats, sine: Floats) -> Group:
+    """Return the first of some groups, larger ones first, that leaves a density as it is, or one known to do so."""
+    larger = (each for each in groups if each.order > group.order)
+    return next((each for each in larger if _fixes(each, cosine, sine)), group)
 
 
 def _first(

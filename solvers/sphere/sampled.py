@@ -22,9 +22,10 @@ from scipy.sparse import csr_array
 from scipy.special import eval_legendre
 
 from meanfield import Sphere
-from meanfield.harmonics import gauss_rule, packed_size
+from meanfield.harmonics import gauss_rule, packed_size, sum_at
 
 from ..bases import LARGE_FIELD, Floats, Integers
+from ..bases.confining import ConfiningField
 from ..bases.gegenbauer import polynomial_table
 from ..bases.invariant import mode_matrix, turnings
 from ..bases.legendre import ring_tables
@@ -71,8 +72,8 @@ class Harmonics(NamedTuple):
         The harmonics as functions.
     log_weights : (points,) float
         Logarithms of the weights of the rule, which has mass one.
-    zonal : (L + 1, points) float
-        P_l(cos theta) for the degrees of the confinement, empty if there is none.
+    fixed : (points,) float or None
+        The field -V/D of the confinement, if there is one.
     turnings : tuple of (size, size) float
         Generators of the rotations that lead from such densities to others of them.
     products : callable
@@ -84,7 +85,7 @@ class Harmonics(NamedTuple):
     squares: Floats
     functions: Functions
     log_weights: Floats
-    zonal: Floats
+    fixed: Floats | None
     turnings: tuple[Floats, ...]
     products: Callable[[], tuple[Functions, csr_array | None]]
 
@@ -97,17 +98,20 @@ class Field(NamedTuple):
     strengths : (L + 1,) float
         lambda by degree.
     confinement : (J,) float or None
-        The coefficients of -V/D in P_l, from degree 1, if there is a V.
+        The coefficients of -V/D in P_l, from degree 1, if there is a V; where it has no axis their lengths.
     cut : bool
         Whether significant degrees are missing.
     beyond : float
         The sum of the moduli of the strengths of all degrees that are missing.
+    placed
+        On S^2 the field -V/D by degree and order, if there is a V.
     """
 
     strengths: Floats
     confinement: Floats | None
     cut: bool
     beyond: float = 0.0
+    placed: ConfiningField | None = None
 
     def is_convex(self, degrees: Integers | None = None) -> bool:
         """Return whether the free energy is strictly convex on densities of some degrees, by default of all.
@@ -164,16 +168,29 @@ def about_axis(domain: Sphere, field: Field, degrees: Integers, nodes: int) -> H
         pairs = (values[:, None] * values).reshape(-1, nodes)
         return Tabulated(np.concatenate([np.ones((1, nodes)), values, pairs])), None
 
-    return Harmonics(
-        degrees, squares, Tabulated(values), rule.log_weights, table[: field.confining + 1], (), products
-    )
+    fixed = None if field.confinement is None else _about_pole(field, table[: field.confining + 1])
+    return Harmonics(degrees, squares, Tabulated(values), rule.log_weights, fixed, (), products)
+
+
+def _about_pole(field: Field, polynomials: Floats) -> Floats:
+    """Return the field -V/D of a confinement about the pole from the P_l at points, (L + 1, points)."""
+    assert field.confinement is not None
+    return np.asarray(field.confinement[: field.confining] @ polynomials[1:])
 
 
 def invariant(group: Group, field: Field, degrees: Integers, rings: int) -> Harmonics:
     """Return the harmonics on S^2 that are invariant under a group, on one point of each orbit of a grid."""
     # Products have degrees up to twice as large, and are taken on the same points.
     rings = max(rings, field.confining + 1, 2 * int(degrees.max()) + 1)
-    cosines, weights, functions = _on_points(group, degrees, rings)
+    cosines, azimuths, weights, functions = _on_points(group, degrees, rings)
+    fixed: Floats | None = None
+    if field.placed is not None and field.placed.zonal:
+        fixed = _about_pole(field, np.array([eval_legendre(k, cosines) for k in range(field.confining + 1)]))
+    elif field.placed is not None:
+        sines = np.sqrt(1.0 - cosines**2)
+        points = np.stack([sines * np.cos(azimuths), sines * np.sin(azimuths), cosines], axis=1)
+        fixed = sum_at(field.placed.up_to(field.confining), points)
+    axes = None if field.placed is None else field.placed.axes
     of_each = np.repeat(degrees, [group.dimension(degree) for degree in degrees.tolist()])
 
     def products() -> tuple[Functions, csr_array]:
@@ -186,16 +203,17 @@ def invariant(group: Group, field: Field, degrees: Integers, rings: int) -> Harm
         np.asarray(1.0 / (2.0 * of_each + 1.0), dtype=float),
         functions,
         np.log(weights),
-        np.array([eval_legendre(degree, cosines) for degree in range(field.confining + 1)]),
-        tuple(each.toarray() for each in turnings(group, degrees, field.confinement is not None)),
+        fixed,
+        tuple(each.toarray() for each in turnings(group, degrees, axes)),
         products,
     )
 
 
 class _Points(NamedTuple):
-    """One point of each orbit of a grid: cos theta, weights of mass one, and invariant harmonics."""
+    """One point of each orbit of a grid: cos theta, phi, weights of mass one, and invariant harmonics."""
 
     cosines: Floats
+    azimuths: Floats
     weights: Floats
     functions: Functions
 
@@ -226,7 +244,7 @@ def _on_points(group: Group, degrees: Integers, rings: int) -> _Points:
         functions: Functions = Tabulated(separated.values()[:, inside])
     else:
         functions = separated if separated.pays else Tabulated(separated.values())
-    return _Points(grid.cosines[ring], shares * grid.weights[ring], functions)
+    return _Points(grid.cosines[ring], grid.azimuths[meridian], shares * grid.weights[ring], functions)
 
 
 def _with_one(group: Group, degrees: Integers) -> Integers:
@@ -248,7 +266,7 @@ def _couplings(group: Group, degrees: tuple[int, ...]) -> tuple[Integers, csr_ar
     wider = _with_one(group, np.array(degrees))
     of_wider = np.repeat(wider, [group.dimension(degree) for degree in wider.tolist()])
     # Exact for products of three of degrees l, l and 2 l.
-    _, weights, functions = _on_points(group, wider, int(wider.max()) + 1)
+    _, _, weights, functions = _on_points(group, wider, int(wider.max()) + 1)
     values = functions.values()
     scaled = (2.0 * of_wider + 1.0)[:, None] * values * weights
     own = np.flatnonzero(np.isin(of_wider, degrees))
@@ -276,8 +294,8 @@ class Sampled:
         self.degrees = harmonics.degrees
         self._amplitudes: Floats = 1.0 / np.sqrt(harmonics.squares)
         fixed = harmonics.log_weights
-        if field.confinement is not None:
-            fixed = fixed + field.confinement[: field.confining] @ harmonics.zonal[1:]
+        if harmonics.fixed is not None:
+            fixed = fixed + harmonics.fixed
         self._fixed: Floats = fixed
         self._largest = float(np.abs(fixed).max())
         self._firsts = np.unique(self.degrees, return_index=True)[1]

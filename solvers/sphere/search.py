@@ -21,9 +21,10 @@ from ..geometry import Geometry
 from ..searched import Searched, Tally
 from ..significant import confining_symmetry
 from ..sizing import stationary_equation
-from .multistart import Met, Search, Space, about_an_axis, among_harmonics, field_of
+from .identity import copies_of
+from .multistart import Met, Search, Space, about_an_axis, allowed_groups, among_harmonics, field_of
 from .polyhedral import invariant_equation
-from .recognition import recognised
+from .recognition import fixing, recognised
 from .sampled import WIDER, Field
 from .zonal_search import zonal_states
 
@@ -34,6 +35,12 @@ ODD = 1e-6
 # The tail beyond the degrees that a density needs is an eighth of all, in steps of some degrees: states that need
 # nearly as many share one basis.
 TAIL, STEP = 8.0 / 7.0, 32
+# Rounds of a search that misses states are made again so often.
+AGAIN = 3
+# A confinement smaller than this in all, in units of D, moves states by no more than what counts as the same.
+WEAK = 1e-4
+HELD = "some may be missing, for the confinement, which has no axis, holds states by little more than rounding"
+MISSING = "some are missing, for the indices of those found do not add up (Morse relation)"
 CONVEX = "the second variation of the free energy is definite at every density"
 ONE_DEGREE = "with degree one alone the states are the uniform one and, beyond its threshold, one exp(r cos t)/Z"
 
@@ -51,11 +58,11 @@ def search_all(geometry: Geometry, problem: Equation, sign: int, coupling: Numbe
     if count >= most:
         return Searched([], "", theorem=theorem)
     task = _Task(geometry, problem, sign, coupling, field)
-    zonal = zonal_states(geometry, problem, sign, coupling, field, known)
+    zonal = zonal_states(geometry, problem, sign, coupling, field, known) if problem.zonal else []
     if count + len(zonal) >= most:
         return Searched(zonal, "", theorem=theorem)
     if problem.domain.has_azimuth:
-        spaces = among_harmonics(field, task.even)
+        spaces = among_harmonics(field)
         words = f"all densities on the sphere, in {len(spaces)} symmetries up to degree {field.strengths.size - 1}"
     else:
         spaces = about_an_axis(Sphere(problem.domain.dimension), field, task.even)
@@ -118,9 +125,31 @@ def _searched(task: _Task, spaces: list[Space], known: list[Point], zonal: list[
     search = Search(spaces, [_invariants(point, size) for point in places])
     search.run()
     states = list(zip(places, search.met, strict=False))
-    new, lost = [*zonal], 0
+    lost = _placed(task, search, states, len(places))
+    missing = _missing(task, states)
+    for _ in range(AGAIN if missing == MISSING else 0):
+        seen = len(search.met)
+        search.go_on()
+        lost += _placed(task, search, states, seen)
+        missing = _missing(task, states)
+        if missing != MISSING:
+            break
+    new = [*zonal, *(place for place, _ in states[len(places) :] if place is not None)]
+    minima = [met.relaxations for point, met in states if _stable(task, point)]
+    runs = [met.runs for _, met in states]
+    # Where degrees are missing, states of the search need not be any of the equation.
+    unresolved = f"{lost} states that were met could not be resolved and are not listed"
+    doubt = unresolved if lost and not task.field.cut else missing
+    apart = task.problem.domain.has_azimuth and all(space.resolves_all for space in spaces)
+    lost += sum(space.lost for space in spaces)
+    return Searched(new, words, Tally.of(runs), Tally.of(minima), doubt=doubt, lost=lost, by_symmetry=apart)
+
+
+def _placed(task: _Task, search: Search, states: list[tuple[Point | None, Met]], seen: int) -> int:
+    """Add the states that a search met, from some place on, to those of the equation; return how many were lost."""
+    lost = 0
     # With the modes that densities need the grids grow, so that each is made once.
-    for met in sorted(search.met[len(places) :], key=task.modes):
+    for met in sorted(search.met[seen:], key=task.modes):
         point = _polished(task, met)
         lost += point is None
         if point is None or not symmetry_of(point):
@@ -128,20 +157,26 @@ def _searched(task: _Task, spaces: list[Space], known: list[Point], zonal: list[
         twin = next((other for place, other in states if place is not None and same_orbit(place, point)), None)
         if twin is None:
             states.append((point, met))
-            new.append(point)
         else:
             twin.runs, twin.relaxations = twin.runs + met.runs, twin.relaxations + met.relaxations
-    minima = [met.relaxations for point, met in states if _stable(task, point)]
-    runs = [met.runs for _, met in states]
-    # Where degrees are missing, states of the search need not be any of the equation.
-    doubt = (
-        f"{lost} states that were met could not be resolved and are not listed"
-        if lost and not task.field.cut
-        else ""
-    )
-    apart = task.problem.domain.has_azimuth and all(space.resolves_all for space in spaces)
-    lost += sum(space.lost for space in spaces)
-    return Searched(new, words, Tally.of(runs), Tally.of(minima), doubt=doubt, lost=lost, by_symmetry=apart)
+    return lost
+
+
+def _missing(task: _Task, states: list[tuple[Point | None, Met]]) -> str:
+    """Return the sentence that states are missing in a confinement without an axis, else the empty text.
+
+    The sum of (-1)^index over all states, with all of their images, is 1. Where the confinement is weak beside the
+    rounding of the search, states that it turns to different places are told apart by nothing.
+    """
+    if task.problem.zonal or task.field.cut:
+        return ""
+    lengths = task.field.confinement
+    if lengths is not None and float(lengths.sum()) < WEAK:
+        return HELD
+    points = [point for point, _ in states if point is not None]
+    counts = [sum(point.equation.densities.unstable_counts(point)) for point in points]
+    total = sum((-1) ** count * copies_of(point) for count, point in zip(counts, points, strict=True))
+    return "" if total == 1 else MISSING
 
 
 def _invariants(point: Point | None, size: int) -> Floats:
@@ -168,7 +203,10 @@ def _polished(task: _Task, met: Met) -> Point | None:
     """Return the state near one that was met, converged in its own symmetry with all degrees, or None if lost."""
     problem, sign, coupling, even = task.problem, task.sign, task.coupling, task.even
     group, cosine, sine = met.group, met.cosine, met.sine
-    if group is not None:
+    placed = task.field.placed
+    if group is not None and placed is not None and not placed.zonal:
+        group = fixing(allowed_groups(task.field), group, cosine, sine)
+    elif group is not None:
         group, cosine, sine = recognised(group, cosine, sine, problem.confinement is not None, even)
         if group is None:
             along = zonal_places(largest_degree(cosine.size))

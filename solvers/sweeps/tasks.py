@@ -1,10 +1,8 @@
 """The task of one value: what is computed there, in whatever process, and returned as bytes and numbers."""
 
-import contextlib
 import functools
 import inspect
 import multiprocessing
-import threading
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -43,6 +41,8 @@ class Task:
         A function of a module: of the problem, the options by name and, if it takes one, the seed.
     seed
         Seed of this value; None if the function takes none.
+    stored
+        Whether the record is wanted, and not its numbers alone.
     """
 
     index: int
@@ -51,6 +51,7 @@ class Task:
     function: Callable[..., Any]
     options: Mapping[str, Any]
     seed: int | None
+    stored: bool
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,7 +79,7 @@ def run(task: Task) -> Computed:
         numbers, tables = numbers_of(found)
     except Exception as error:
         return Computed(Result(failure=reason(error), cpu_seconds=time.process_time() - started))
-    name, content = _encoded(found)
+    name, content = _encoded(found) if task.stored else ("", None)
     spent = time.process_time() - started
     size = 0 if content is None else len(content)
     return Computed(Result(numbers, tables, name, size, cpu_seconds=spent), content)
@@ -201,13 +202,12 @@ def _encoded(found: Any) -> tuple[str, bytes | None]:
 
 @functools.cache
 def _bound_threads() -> None:
-    """Bound the threads of linear algebra in a process of a pool, where tasks may run outside of the main thread.
+    """Bound the threads of linear algebra by one in a process of a pool, once and for all; it is there for tasks.
 
-    There :func:`~solvers.threads.one_thread` does nothing; the process is the pool's, so that nothing is restored.
+    Dask runs them outside of the main thread, where :func:`~solvers.threads.one_thread` does nothing.
     """
-    if multiprocessing.parent_process() is not None and threading.current_thread() is not threading.main_thread():
+    if multiprocessing.parent_process() is not None:
         import scipy.linalg  # noqa: F401
         from threadpoolctl import threadpool_limits
 
-        with contextlib.suppress(Exception):
-            threadpool_limits(limits=1, user_api="blas")
+        threadpool_limits(limits=1, user_api="blas")

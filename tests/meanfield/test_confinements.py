@@ -1,17 +1,20 @@
 """Potentials without symmetry, as confinements: formulas, functions, coefficients and neurons."""
 
 import json
+import math
 import pickle
 
 import mpmath as mp
 import numpy as np
 import pytest
+from scipy.special import sph_harm_y
 
 from meanfield import (
     ArcCosine,
     Circle,
     Custom,
     External,
+    HarmonicSeries,
     InvalidInput,
     Kuramoto,
     McKeanVlasov,
@@ -200,6 +203,84 @@ def test_neurons_are_even_where_reflection_exchanges_them():
 def test_what_is_no_confinement_is_refused(made, sentence):
     with pytest.raises(InvalidInput, match=sentence):
         made()
+
+
+DIRECTED = Perceptron((1.0, -0.7), (0.3, 1.2), "tanh", (0.1, 2.0))
+
+
+def sphere_points(count):
+    points = np.random.default_rng(0).standard_normal((count, 3))
+    return points / np.linalg.norm(points, axis=1)[:, None]
+
+
+@pytest.mark.parametrize(
+    "potential",
+    [
+        DIRECTED,
+        DIRECTED + External.from_expression("0.2*cos(t)"),
+        HarmonicSeries((0.1, 0.0, 0.3, -0.5), (0.0, 0.0, 0.2)),
+        Perceptron((1.0,), (0.0,), "gelu"),
+    ],
+)
+def test_coefficients_by_degree_and_order_are_those_of_the_values(potential):
+    points, degree = sphere_points(20), 40
+    cosine, sine = potential.harmonic_multipliers(degree)
+    polar, azimuth = np.arccos(points[:, 2]), np.arctan2(points[:, 1], points[:, 0])
+    total, place = np.zeros(len(points)), 0
+    for each in range(degree + 1):
+        for order in range(each + 1):
+            wave = sph_harm_y(each, order, polar, azimuth) * np.sqrt(4 * np.pi / (2 * each + 1))
+            wave = wave * (np.sqrt(2.0) * (-1.0) ** order if order else 1.0)
+            total += cosine[place] * wave.real + sine[place] * wave.imag
+            place += 1
+    # Sums of hundreds of terms, each known to rounding, and what degrees beyond leave.
+    assert np.abs(total - potential.values_at(points)).max() <= 256 * EPS
+
+
+@pytest.mark.parametrize("potential", [DIRECTED, HarmonicSeries.from_callable(DIRECTED.values_at), Kuramoto()])
+def test_gradients_are_those_of_the_values(potential):
+    points, small = sphere_points(20), 1e-5
+    directions = np.cross(points, [0.3, -0.5, 0.8])
+    sizes = np.linalg.norm(directions, axis=1)[:, None]
+    ahead, behind = (
+        np.cos(small * sizes) * points + side * np.sin(small * sizes) * directions / sizes for side in (1.0, -1.0)
+    )
+    slopes = (potential.values_at(ahead) - potential.values_at(behind)) / (2 * small)
+    gradients = potential.gradient_at(points)
+    assert np.abs((gradients * points).sum(axis=1)).max() <= 16 * EPS
+    # Differences of second order, with a third derivative of order one, and of rounding over their length.
+    assert np.abs((gradients * directions).sum(axis=1) - slopes).max() <= 4 * (small**2 + EPS / small)
+
+
+@pytest.mark.parametrize(
+    ("made", "sentence"),
+    [
+        (lambda: HarmonicSeries(), "needs a coefficient"),
+        (lambda: HarmonicSeries((0.0, 1.0), (0.0, 1.0)), "sine of order 0"),
+        (lambda: HarmonicSeries.from_callable(3), "function of unit vectors"),
+        (lambda: HarmonicSeries.from_callable(lambda x: x), "a number for each"),
+        (lambda: HarmonicSeries.from_callable(lambda x: np.full(len(x), np.nan)), "finite on the whole sphere"),
+        (lambda: HarmonicSeries.from_callable(lambda x: np.maximum(x[:, 0], 0.0)), "is not resolved"),
+        (lambda: HarmonicSeries((0.0, 0.0, 1.0)).values(0.5), "depends on the azimuth"),
+        (lambda: Perceptron((1.0,), (0.3,), "tanh", (1.0, 2.0)), "2 azimuths and 1 angles"),
+        (lambda: DIRECTED.values_at(np.eye(4)), "an array \\(n, 3\\)"),
+        (lambda: McKeanVlasov(CIRCLE, Kuramoto(), confinement=DIRECTED), "on the circle a direction is one angle"),
+        (lambda: McKeanVlasov(Sphere(4), Kuramoto(), confinement=DIRECTED), "only the ordinary sphere"),
+        (lambda: McKeanVlasov(Sphere(3), DIRECTED), "directions of its own"),
+    ],
+)
+def test_what_is_no_function_of_two_angles_is_refused(made, sentence):
+    with pytest.raises(InvalidInput, match=sentence):
+        made()
+
+
+def test_a_directed_confinement_survives_its_description():
+    confinement = DIRECTED + HarmonicSeries((0.0, 0.0, 0.3)) + External.from_expression("0.1*cos(t)")
+    problem = McKeanVlasov(Sphere(3), Kuramoto(), confinement=confinement)
+    assert McKeanVlasov.from_dict(problem.to_dict()) == problem
+    assert not problem.zonal
+    assert problem.replace(confinement=Perceptron((1.0,), (math.pi,), "tanh", (0.7,))).zonal
+    assert problem.with_parameter("confinement_azimuths1", 1.0) != problem
 
 
 def test_only_an_even_confinement_reflects():

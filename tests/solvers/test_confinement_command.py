@@ -44,6 +44,27 @@ def test_neurons_confine(options, expected, capsys):
     assert McKeanVlasov.from_dict(found["problem"]).confinement == expected
 
 
+def test_neurons_of_a_sphere_have_two_angles(capsys):
+    options = ("--domain", "sphere", "--neurons", "1:0.3,2", "0.5:1", "--activation", "tanh")
+    found = described(capsys, "stationary", "kuramoto", "--coupling", "1", *options)
+    neurons = Perceptron((1.0, 0.5), (0.3, 1.0), "tanh", (2.0, 0.0))
+    assert McKeanVlasov.from_dict(found["problem"]).confinement == neurons
+    assert found["states"][0]["unstable"] == 0
+
+
+@pytest.mark.parametrize(
+    ("options", "sentence"),
+    [
+        (("--neurons", "1:0.3,2"), "on the circle a direction is one angle"),
+        (("--neurons", "1:0.3,2", "--domain", "sphere", "--dimension", "5"), "only the ordinary sphere"),
+        (("--neurons", "1:0.3,x", "--domain", "sphere"), "W:A, not '1:0.3,x'"),
+        (("--neurons", "1:0.3", "1:1,1", "1:2,4", "--domain", "sphere"), "take smooth neurons"),
+    ],
+)
+def test_directions_that_are_none_are_refused(options, sentence, capsys):
+    assert sentence in fail(capsys, 2, "stationary", "kuramoto", "--coupling", "1", *options)
+
+
 def test_neurons_at_the_poles_of_a_sphere(capsys):
     neurons = ("--neurons", "1:0", "-0.5:3.141592653589793", "--activation", "tanh")
     found = described(capsys, "stationary", "kuramoto", "--domain", "sphere", "--coupling", "2", *neurons)
@@ -78,7 +99,7 @@ def test_atoms_are_counted_in_the_summary(capsys):
         (("--neurons", "1:"), "W:A, not '1:'"),
         (("--activation", "relu"), "--activation belongs to --neurons"),
         (("--neurons", "1:0", "--activation", "rleu"), "did you mean relu"),
-        (("--neurons", "1:0.3", "--domain", "sphere"), "north pole"),
+        (("--neurons", "1:0.3", "--domain", "sphere", "--dimension", "4"), "north pole"),
         (("--confinement", "t"), "is the same place"),
         (("--confinement", "sin(t)", "--domain", "sphere"), "angle to the north pole"),
         (("--confinement", "2"), "is constant"),

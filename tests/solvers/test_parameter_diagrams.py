@@ -19,7 +19,7 @@ from meanfield import (
     open_diagram,
 )
 from meanfield.equations import Interaction, equation_of
-from meanfield.records.columns import parameter_column
+from meanfield.records import parameter_column
 from solvers import bifurcation_diagram, stationary_states
 
 # Relative accuracy promised for located points, and that of states.

@@ -177,3 +177,12 @@ LAGGED = ContinuityEquation(Circle(), PhaseLag(Kuramoto(), 0.5), 1.0, 4.0)
 def test_what_is_not_known_of_waves_is_refused(call, sentence):
     with pytest.raises(InvalidInput, match=sentence):
         call()
+
+
+def test_stable_waves_of_strong_couplings_are_met_by_relaxation():
+    """Newton's method from random starts alone met the uniform state and four clusters, both unstable, only."""
+    problem = ContinuityEquation(Circle(), PhaseLag(Transformer(3.5458722139), 2.575356747), 1.95249744, -32.348794)
+    wave = wave_of(problem)
+    found = evolve(problem, VonMises(0.3, 1.0), 0.5, times=[0.0, 0.5], tolerance=1e-7)
+    lengths = np.hypot(found.cosine, found.sine)[-1, 1:5]
+    assert np.abs(lengths - np.hypot(wave.cosine, wave.sine)[1:5]).max() < 1e-4

@@ -17,10 +17,9 @@ from meanfield.harmonics import gauss_rule, polynomials
 from solvers import bifurcation_diagram, stationary_states
 from solvers.newton import solve_at
 from solvers.sizing import stationary_equation
-from solvers.sphere import SPHERE
+from solvers.sphere import SPHERE, invariant_equation
 from solvers.sphere.groups import OCTAHEDRAL, prismatic
 from solvers.sphere.harmonics import harmonic_perturbations
-from solvers.sphere.polyhedral import invariant_equation
 from tests import problems
 
 EPS = np.finfo(float).eps

@@ -154,19 +154,23 @@ class Backwards(concurrent.futures.Executor):
     """Runs what was submitted, the last first, once all that it is given at a time is there."""
 
     def __init__(self, at_a_time):
-        self.at_a_time, self.waiting, self.most = at_a_time, [], 0
+        self.at_a_time, self.waiting, self.unfinished, self.most = at_a_time, [], 0, 0
 
     def submit(self, function, /, *arguments):
         future = concurrent.futures.Future()
         self.waiting.append((future, function, arguments))
-        self.most = max(self.most, len(self.waiting))
+        self.unfinished += 1
+        self.most = max(self.most, self.unfinished)
         if len(self.waiting) == self.at_a_time:
             waiting, self.waiting = self.waiting, []
             threading.Thread(target=self.run, args=(waiting,)).start()
         return future
 
     def run(self, waiting):
+        # Time enough for a caller that submits more than it was told.
+        time.sleep(0.05)
         for future, function, arguments in reversed(waiting):
+            self.unfinished -= 1
             future.set_result(function(*arguments))
 
     def shutdown(self, wait=True, *, cancel_futures=False):
@@ -188,6 +192,13 @@ def test_processes_write_the_same_diagrams(diagrams, tmp_path):
     found = sweep(FAMILY, {"beta": BETAS}, "diagram", DIAGRAM, workers=2, store=tmp_path / "runs")
     assert numbers_of(found) == numbers_of(diagrams)
     assert found.record(2).branches == diagrams.record(2).branches
+
+
+def test_workers_have_one_thread_each(monkeypatch):
+    for variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
+        monkeypatch.setenv(variable, "2")
+    found = sweep(FAMILY, {"beta": [1.0, 2.0]}, functions.threads, workers=2)
+    assert found.numbers["result"].tolist() == [1.0, 1.0]
 
 
 @pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::ResourceWarning")
@@ -261,6 +272,7 @@ def test_a_changed_result_and_a_lost_record_are_computed_again(diagrams, tmp_pat
         ({"values": [{"beta": 1.0}]}, "its grid is true, not false"),
         ({"compute": functions.drawn, "options": None}, "its computed is"),
         ({"options": {"where": "2"}}, "its options folder is"),
+        ({"options": {"folder": functions.drawn}}, "its options folder is .*, not .tests.sweep_functions.drawn"),
     ],
 )
 def test_the_store_of_another_sweep_is_refused(tmp_path, change, words):
@@ -573,6 +585,16 @@ def test_a_picture_has_the_special_points_of_every_value(diagrams):
     drawn = lines["fold, 1-cluster"]
     assert np.array_equal(drawn[~np.isnan(drawn[:, 1]), 1], folds["relative_coupling"][meant])
     assert ax.get_ylabel() == r"$\kappa/\kappa_c$"
+
+
+def test_unstable_states_are_hollow():
+    family = McKeanVlasov(Circle(), Kuramoto())
+    found = sweep(family, {"coupling": [1.0, 3.0]}, "states", {"rates": False})
+    stable, unstable = found.plot().lines
+    assert unstable.get_markerfacecolor() == "white"
+    # Above the coupling 2 the uniform state is unstable.
+    assert unstable.get_xydata().tolist() == [[3.0, 0.0]]
+    assert len(stable.get_ydata()) == 2
 
 
 def test_a_map_has_a_colour_for_every_value():

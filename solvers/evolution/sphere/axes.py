@@ -11,7 +11,7 @@ import numpy as np
 
 from meanfield.harmonics import (
     SphereModes,
-    degrees_of_places,
+    about_axis,
     harmonics_at,
     largest_degree,
     packed,
@@ -29,15 +29,6 @@ def direction(polar: float, azimuth: float) -> Floats:
     """Return the unit vector at an angle from the north pole and about it; exact at the poles."""
     sine = 0.0 if polar in (0.0, math.pi) else math.sin(polar)
     return np.array([sine * math.cos(azimuth), sine * math.sin(azimuth), math.cos(polar)])
-
-
-def about(zonal: Floats, axis: Floats) -> tuple[Floats, Floats]:
-    """Return the moments by degree and order of densities with zonal moments (..., L + 1) about an axis."""
-    degree = zonal.shape[-1] - 1
-    cosine, sine = harmonics_at(axis[np.newaxis], degree)[..., 0]
-    degrees = degrees_of_places(cosine.size)
-    cosine, sine = zonal[..., degrees] * cosine, zonal[..., degrees] * sine
-    return cosine, sine
 
 
 def in_orders(start: Initial) -> Initial:
@@ -65,7 +56,7 @@ def on_axis(start: Initial, free: bool) -> tuple[Initial, Floats]:
     if axis is not None:
         cosine, sine = harmonics_at(axis[np.newaxis], degree)[..., 0]
         zonal = np.add.reduceat(start.cosine * cosine + start.sine * sine, firsts)
-        turned = about(zonal, axis)
+        turned = about_axis(zonal, axis)
         missed = max(float(np.abs(turned[0] - start.cosine).max()), float(np.abs(turned[1] - start.sine).max()))
         if missed <= ROUNDING * EPS * float(np.abs(zonal[1:]).max()):
             zonal[0] = 1.0

@@ -16,6 +16,7 @@ from meanfield.harmonics import (
     Moments,
     SphereModes,
     ZonalModes,
+    about_axis,
     degrees_of_places,
     gauss_rule,
     modes_of,
@@ -30,7 +31,7 @@ from ...bases.spherical import SphericalTransform
 from ..initial import NEGATIVE_ROUNDING, ROUNDING, Initial, converged, given_moments, kind_of, of_mass_one, sampled
 from ..multiplicities import multiplicities
 from ..starts import RandomPerturbation
-from .axes import about, direction
+from .axes import direction
 from .profiles import LARGEST_DEGREE, Lobe, lobes_of
 
 # Functions of two angles are known up to this degree.
@@ -121,7 +122,7 @@ def _assembled(lobes: list[Lobe], sphere: Sphere, description: str) -> Initial:
         )
     cosine, sine = np.zeros((2, packed_size(degree)))
     for lobe, profile in zip(lobes, profiles, strict=True):
-        both = about(profile, direction(lobe.polar, lobe.azimuth))
+        both = about_axis(profile, direction(lobe.polar, lobe.azimuth))
         cosine[: both[0].size] += lobe.share * both[0]
         sine[: both[1].size] += lobe.share * both[1]
     # Sums over several lobes that cancel by symmetry leave rounding; of one axis everything is needed.

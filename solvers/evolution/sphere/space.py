@@ -8,9 +8,10 @@ import numpy as np
 
 from meanfield import Equation, InvalidInput, Sphere, State
 from meanfield.equations import Capability, require
-from meanfield.harmonics import Modes, SphereModes, ZonalModes, modes_of
+from meanfield.harmonics import Modes, SphereModes, ZonalModes, about_axis, modes_of
 
 from ...bases import Floats
+from ...significant import require_smooth
 from ...sphere import SPHERE
 from ..descent import Descent
 from ..flow import Flow, field_degree
@@ -19,12 +20,12 @@ from ..paths import along_path
 from ..rest import Rest, distance, state_near
 from ..space import EvolutionSpaces, Space
 from ..system import System
-from .axes import about, in_orders, on_axis
+from .axes import in_orders, on_axis
 from .flow import ZonalFlow, ZonalLawFlow
 from .grids import full_grids, zonal_grids
 from .initial import moments_of
 from .rates import curvature
-from .rest import about_equator, distance_in_orders, zonal_state_near
+from .rest import about_equator, distance_in_orders, placed_distance, placed_state_near, zonal_state_near
 from .spherical import SphericalSystem
 from .systems import system_for, system_of
 
@@ -95,7 +96,7 @@ class ZonalSpace:
         """Return moments (T, n) about the pole, or by degree and order if the axis was another, and their modes."""
         if not self.axis.size:
             return cosine, sine, self.modes
-        return *about(cosine, self.axis), SphereModes()
+        return *about_axis(cosine, self.axis), SphereModes()
 
 
 @dataclass(frozen=True, eq=False)
@@ -118,9 +119,11 @@ class FullSpace:
         Raises
         ------
         InvalidInput
-            If the velocity is not the gradient of a pair potential.
+            If the velocity is not the gradient of a pair potential, or a confinement without an axis has kinks.
         """
         require(problem, Capability.GRADIENT, "evolutions of densities without an axis")
+        if not problem.zonal:
+            require_smooth(problem)
         return SphericalSystem(problem, degree)
 
     def curvature(self, problem: Equation, degree: int) -> float | None:
@@ -140,12 +143,18 @@ class FullSpace:
         return along_path(problem, self.modes, full_grids, cosine, sine, accuracy)
 
     def state_near(self, problem: Equation, cosine: Floats, sine: Floats) -> Rest | None:
-        """Return the stationary state with an axis nearest to a density, or None if no state is found near it."""
-        return zonal_state_near(problem, cosine, sine)
+        """Return the stationary state with an axis nearest to a density, or None if no state is found near it.
+
+        In a confinement without an axis, any state.
+        """
+        return (zonal_state_near if problem.zonal else placed_state_near)(problem, cosine, sine)
 
     def distance(self, state: State, cosine: Floats, sine: Floats) -> float:
-        """Return the distance of a density from a state with an axis, rotated onto that of the density."""
-        return distance_in_orders(state, cosine, sine)
+        """Return the distance of a density from a state with an axis, rotated onto that of the density.
+
+        In a confinement without an axis, from the state where it stands.
+        """
+        return (distance_in_orders if state.problem.zonal else placed_distance)(state, cosine, sine)
 
     def recorded(self, cosine: Floats, sine: Floats) -> tuple[Floats, Floats, Modes]:
         """Return the moments unchanged, and their modes."""

@@ -17,13 +17,14 @@ from numpy.typing import NDArray
 
 from meanfield import Equation, NotResolved, State
 from meanfield.equations import NEGLIGIBLE, Interaction
-from meanfield.harmonics import degrees_and_orders, largest_degree, packed_size, place, zonal_places
+from meanfield.harmonics import degrees_and_orders, largest_degree, packed_size, place
 
 from ...bases import Floats, Integers
+from ...bases.confining import ConfiningField
 from ...bases.representations import CYCLE, representation
 from ...bases.spherical import SphericalTransform
 from ...limits import MAX_SPHERICAL_DEGREE
-from ...sizing import confinement_field
+from ...sizing import confining_field
 from ..harmonics import Reflections, Signs, signs_under
 from .fields import UNIFORM
 
@@ -110,19 +111,19 @@ def full_field(state: State) -> FullField:
     degrees, _ = degrees_and_orders(degree)
     strengths = interaction.attractions(degree)[degrees]
     cosine, sine = strengths * state.cosine, strengths * state.sine
-    fixed = confinement_field(state.problem, 1, MAX_SPHERICAL_DEGREE)
+    fixed = confining_field(state.problem)
     if fixed is not None:
         cosine, sine = _with_confinement(cosine, sine, fixed)
     return _cleaned(interaction, cosine, sine)
 
 
-def _with_confinement(cosine: Floats, sine: Floats, fixed: Floats) -> tuple[Floats, Floats]:
-    """Return packed coefficients plus the zonal ones of a confinement from degree 1 on."""
-    last = int(np.flatnonzero(np.abs(fixed) > NEGLIGIBLE * np.abs(fixed).max()).max(initial=0)) + 1
+def _with_confinement(cosine: Floats, sine: Floats, fixed: ConfiningField) -> tuple[Floats, Floats]:
+    """Return packed coefficients plus those of a confinement."""
+    last = int(np.flatnonzero(fixed.lengths > NEGLIGIBLE * fixed.lengths.max()).max(initial=1))
     size = max(cosine.size, packed_size(last))
     both = np.zeros((2, size))
     both[0, : cosine.size], both[1, : sine.size] = cosine, sine
-    both[0, zonal_places(last)[1:]] += fixed[:last]
+    both[:, : packed_size(last)] += fixed.up_to(last)
     return both[0], both[1]
 
 
@@ -235,7 +236,7 @@ def turnings(field: FullField, values: FieldOnGrid, rings: int, meridians: int) 
     Returns
     -------
     ndarray (k, rings, meridians)
-        For the x, y and z axis, or for the z axis alone in a confinement.
+        For the x, y and z axis, or in a confinement for its axis, if it has one.
     """
     transform = transform_of(field.degree, rings, meridians)
     cosine, sine = transform.cosines[:, None], np.sin(transform.polar)[:, None]
@@ -243,5 +244,8 @@ def turnings(field: FullField, values: FieldOnGrid, rings: int, meridians: int) 
     about_z = values.azimuthal * sine
     about_x = -around[1] * values.polar - cosine * around[0] * values.azimuthal
     about_y = around[0] * values.polar - cosine * around[1] * values.azimuthal
-    turned = [about_x, about_y, about_z] if field.problem.confinement is None else [about_z]
-    return np.stack(turned) * values.root
+    turned = np.stack([about_x, about_y, about_z])
+    fixed = confining_field(field.problem)
+    if fixed is not None:
+        turned = turned[2:] if fixed.zonal else np.tensordot(fixed.axes, turned, 1)
+    return np.asarray(turned * values.root)

@@ -143,6 +143,8 @@ class Linearisation:
 
     def _rotations(self, table: ClassTable) -> Floats:
         """Return an orthonormal basis of the rotations in a class, as columns."""
+        if not self.kernels[1:]:
+            return np.zeros((table.size, 0))
         columns = np.stack([table.pick(*pair) for pair in self.kernels[1:]], axis=1)
         least = INDEPENDENT * self.fastest
         if np.linalg.norm(columns) <= least:

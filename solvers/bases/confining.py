@@ -1,0 +1,99 @@
+r"""The field :math:`-V/D` of a confinement on :math:`S^2`, by degree and order, and its symmetries."""
+
+import functools
+
+import numpy as np
+
+from meanfield.harmonics import harmonics_at, largest_degree, moduli, packed_size, spread_points, zonal_places
+
+from .base import Floats
+from .representations import SAME_ELEMENT, Group, of_degree, rotation_about, rotation_generators
+
+# A symmetry of a field to this share of its largest value is taken as exact.
+ROUNDING = 1e-12
+# Points at which a field is compared with its images: no grid has them.
+PROBES = 61
+# Degrees that tell the directions of a field.
+TELLING = 32
+
+
+class ConfiningField:
+    """The field -V/D of a confinement on S^2.
+
+    Parameters
+    ----------
+    coefficients : (2, places) float
+        Those of cosines and of sines, packed, from degree 0, where they are 0.
+    zonal
+        Whether it is a function of the angle to the north pole; then it is taken as exactly that.
+    """
+
+    def __init__(self, coefficients: Floats, zonal: bool) -> None:
+        self.coefficients = coefficients
+        self.zonal = zonal
+
+    @classmethod
+    def of_one_angle(cls, coefficients: Floats) -> "ConfiningField":
+        """Return the field of the coefficients in P_l(cos theta), per degree from 1."""
+        places = zonal_places(coefficients.size)
+        packed = np.zeros((2, packed_size(coefficients.size)))
+        packed[0, places[1:]] = coefficients
+        return cls(packed, zonal=True)
+
+    @functools.cached_property
+    def lengths(self) -> Floats:
+        """The lengths of the coefficients of each degree, from 0."""
+        return moduli(*self.coefficients)
+
+    def up_to(self, degree: int) -> Floats:
+        """Return the coefficients up to a degree, cut off or zero-padded, (2, places)."""
+        kept = self.coefficients[:, : packed_size(degree)]
+        return np.pad(kept, ((0, 0), (0, packed_size(degree) - kept.shape[1])))
+
+    @functools.cached_property
+    def odd(self) -> bool:
+        """Whether it differs at antipodes."""
+        return bool(self.lengths[1::2].any())
+
+    def keeps(self, element: Floats) -> bool:
+        """Return whether an orthogonal transformation leaves it as it is."""
+        if self.zonal:
+            height = float(element[2, 2])
+            return abs(height) > 1.0 - SAME_ELEMENT and (height > 0.0 or not self.odd)
+        here, there = self._values(np.eye(3)), self._values(element)
+        return float(np.abs(here - there).max()) <= ROUNDING * float(np.abs(here).max())
+
+    def _values(self, element: Floats) -> Floats:
+        """Return the values at points turned by a transformation."""
+        degree = largest_degree(self.coefficients.shape[1])
+        harmonics = harmonics_at(spread_points(PROBES) @ element.T, degree)
+        return np.asarray(np.einsum("kp,kpn->n", self.coefficients, harmonics))
+
+    def allows(self, group: Group) -> bool:
+        """Return whether all elements of a group leave it as it is."""
+        return all(self.keeps(generator) for generator in group.generators)
+
+    @functools.cached_property
+    def own_frame(self) -> Floats:
+        r"""A rotation, (3, 3), that takes its axes of symmetry, if they are three or one, to x, y and z.
+
+        The rows are the eigenvectors of :math:`\sum_l (G_j c_l) \cdot (G_k c_l)`, ascending: of a field that all
+        rotations about one axis leave as it is the first is that.
+        """
+        matrix: Floats = np.zeros((3, 3))
+        cosine, sine = self.coefficients
+        for degree in range(1, min(TELLING, largest_degree(self.coefficients.shape[1])) + 1):
+            changes = rotation_generators(degree) @ of_degree(cosine, sine, degree)
+            matrix += changes @ changes.T
+        frame = np.linalg.eigh(matrix)[1].T
+        frame[0] *= np.sign(np.linalg.det(frame))
+        return np.asarray(frame)
+
+    @functools.cached_property
+    def axes(self) -> Floats:
+        """The axes about which all rotations leave it as it is: the pole, another one, or none, (k, 3)."""
+        if self.zonal:
+            return np.array([[0.0, 0.0, 1.0]])
+        axis = self.own_frame[:1]
+        # The powers of a turn by one radian are dense among all.
+        return axis if self.keeps(rotation_about(axis[0], 1.0)) else axis[:0]
