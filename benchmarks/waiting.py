@@ -89,11 +89,14 @@ ROWS = {
     "Hegselmann-Krause, R = 0.5, contraction rate of a state": (
         GIVEN.format("Circle()", "HegselmannKrause(0.5)", 122.0), "contraction_rate(problem, state=state)"
     ),
+    "phase diagram of the transformer, beta = 1 .. 10": (
+        DIAGRAM.format("Circle()", 5.0), "phase_diagram(problem, ('beta', (1.0, 10.0)), relative=(0.4, 1.6))"
+    ),
     "2 particles, 400 replicas, 300 steps": (
         SMALL, "simulate(problem, 2, 3.0, 1, step=0.01, replicas=400)"
     ),
 }  # fmt: skip
-COMMANDS = ("bifurcation", "stationary", "rate", "evolve", "particles", "compare", "verify", "show")
+COMMANDS = ("bifurcation", "phase", "stationary", "rate", "evolve", "particles", "compare", "verify", "show")
 THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS")
 
 

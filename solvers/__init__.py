@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from .particles import WeakSecondOrder as WeakSecondOrder
     from .particles.schemes import schemes as schemes
     from .particles.stepping import Scheme as Scheme
+    from .phase import phase_diagram as phase_diagram
     from .relaxation import contraction_rate as contraction_rate
     from .spectra import spectral_gap as spectral_gap
     from .spectra import spectrum as spectrum
@@ -72,6 +73,7 @@ _HOMES = {
     "evolve": "trajectory",
     "initial_from": "evolution",
     "moments_of": "trajectory",
+    "phase_diagram": "phase",
     "require_on_failure": "arguments",
     "schemes": "particles.schemes",
     "simulate": "ensemble",
@@ -109,6 +111,7 @@ __all__ = [
     "evolve",
     "initial_from",
     "moments_of",
+    "phase_diagram",
     "simulate",
     "spectral_gap",
     "spectrum",

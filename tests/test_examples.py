@@ -158,6 +158,35 @@ def test_tokens_on_the_sphere(pyplot: Any) -> None:
         space["check"](clouds | {last: clouds[7.0]})
 
 
+def test_phase_diagrams_of_the_transformer(pyplot: Any) -> None:
+    space = run(19)
+    points = [diagram.events("tricritical")[0].values[0] for diagram in space["found"]]
+    # The closed forms in d are computed apart from the roots in any parameter.
+    assert points == pytest.approx([tricritical_beta(1, domain) for domain in space["DOMAINS"]], rel=1e-12)
+    # The two states are stable together in a window that grows with the dimension.
+    shares = [sum(r.area for r in diagram.regions if r.stable == 2) for diagram in space["found"]]
+    assert shares == sorted(shares)
+    assert all(visible(ax) for ax in pyplot.gcf().axes)
+
+
+def test_cusp(pyplot: Any) -> None:
+    space = run(20)
+    (cusp,) = space["phases"].events("cusp")
+    assert cusp.values == pytest.approx([-0.5830789009561255304, 2.021439651928438208], abs=1e-9)
+    folds = [len(diagram.events("fold")) for diagram in space["diagrams"]]
+    assert folds == [2 if value < cusp.values[0] else 0 for value in space["SHOWN"]]
+    assert visible(pyplot.gcf().axes[0])
+
+
+def test_isotropic_nematic(pyplot: Any) -> None:
+    phases = run(21)["phases"]
+    fold, line = (next(curve for curve in phases.curves if curve.type == kind) for kind in ("fold", "transition"))
+    # Onsager's rods alone; the share 1e-6 of the other term moves the quotients by as much, times slopes below one.
+    assert fold.relative_coupling[0] == pytest.approx(8.8765804297958885 / (32 / np.pi), abs=1e-6)
+    assert line.relative_coupling[0] == pytest.approx(9.0119727414812875 / (32 / np.pi), abs=1e-6)
+    assert np.all(fold.relative_coupling < 1.0)
+
+
 def test_particles(pyplot: Any) -> None:
     space = run(6)
     figure = pyplot.gcf()

@@ -22,7 +22,7 @@ from .options import (
 )
 from .potential_options import add_problem, at_coupling, problem_from, require_coupling, varied
 from .progress import progress_bar
-from .ranges import Range, add_range, at_fixed_coupling, entry, range_from, relative_range
+from .ranges import Range, add_plane, add_range, at_fixed_coupling, entry, plane_from, range_from, relative_range
 from .readers import number, whole, word
 from .terminal import UNKNOWN, formatted, note, say, say_json, set_verbosity, table
 from .workers import add_workers, require_workers
@@ -38,6 +38,7 @@ __all__ = [
     "add_figure",
     "add_files",
     "add_force",
+    "add_plane",
     "add_problem",
     "add_range",
     "add_workers",
@@ -56,6 +57,7 @@ __all__ = [
     "note",
     "number",
     "origin",
+    "plane_from",
     "problem_from",
     "progress_bar",
     "publish",

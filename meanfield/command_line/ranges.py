@@ -21,30 +21,40 @@ class Range(NamedTuple):
 def add_range(parser: Parser) -> None:
     """Add ``--over NAME LOW HIGH``, and ``--coupling`` and ``--relative`` with a range or, beside it, one value."""
     if _named(parser) in (None, COUPLING):
-        group = parser.add_mutually_exclusive_group()
-        group.add_argument(
-            "--coupling",
-            nargs=2,
-            type=number,
-            metavar=("LOW", "HIGH"),
-            help="range of couplings kappa; with --over NAME one coupling K",
-        )
-        group.add_argument(
-            "--relative",
-            nargs=2,
-            type=number,
-            metavar=("LOW", "HIGH"),
-            help="the same in units of the smallest positive critical coupling (default: 0.5 3)",
-        )
+        _add_coupling_ranges(parser, "; with --over NAME one coupling K", "0.5 3")
     else:
         add_coupling(parser)
-    parser.add_argument(
-        "--over",
-        nargs=3,
-        type=entry,
-        metavar=("NAME", "LOW", "HIGH"),
-        help="range of another continuous parameter, such as beta, noise, radius, w2 or confinement_cosine1",
+    _add_over(
+        parser, "range of another continuous parameter, such as beta, noise, radius, w2 or confinement_cosine1"
     )
+
+
+def _add_coupling_ranges(parser: Parser, beside: str, default: str) -> None:
+    group = parser.add_mutually_exclusive_group()
+    group.add_argument(
+        "--coupling",
+        nargs=2,
+        type=number,
+        metavar=("LOW", "HIGH"),
+        help=f"range of couplings kappa{beside}",
+    )
+    group.add_argument(
+        "--relative",
+        nargs=2,
+        type=number,
+        metavar=("LOW", "HIGH"),
+        help=f"the same in units of the smallest positive critical coupling (default: {default})",
+    )
+
+
+def _add_over(parser: Parser, words: str) -> None:
+    parser.add_argument("--over", nargs=3, type=entry, metavar=("NAME", "LOW", "HIGH"), help=words)
+
+
+def add_plane(parser: Parser) -> None:
+    """Add ``--over NAME LOW HIGH``, and ``--coupling LOW HIGH`` or ``--relative LOW HIGH`` beside it."""
+    _add_over(parser, "the parameter to the right and its range, such as beta, noise, radius or w2")
+    _add_coupling_ranges(parser, "", "0.4 1.6")
 
 
 def entry(text: str) -> str:
@@ -73,6 +83,19 @@ def range_from(settings: argparse.Namespace) -> Range:
         raise InvalidInput("the coupling has two ranges; give one of --over coupling, --coupling and --relative")
     setattr(settings, varied(name), low)
     return Range(name, (low, high))
+
+
+def plane_from(settings: argparse.Namespace) -> tuple[Range, tuple[Any, Any] | None, tuple[Any, Any] | None]:
+    """Return the range of ``--over``, and those of the coupling and of the relative coupling.
+
+    Raises
+    ------
+    InvalidInput
+        If there is no range of a parameter.
+    """
+    if settings.over is None:
+        raise InvalidInput("a phase diagram has a second parameter beside the coupling; add --over beta 1 10")
+    return range_from(settings), _pair(settings.coupling), _pair(settings.relative)
 
 
 def relative_range(settings: argparse.Namespace, along: Range) -> tuple[Any, Any] | None:

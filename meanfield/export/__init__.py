@@ -36,8 +36,7 @@ from . import sets
 from .auto_reader import read_auto
 from .comparisons import check_comparison_target as check_comparison_target
 from .contractions import check_contraction_target as check_contraction_target
-from .curves import check_curve_target as check_curve_target
-from .curves import check_phase_diagram_target as check_phase_diagram_target
+from .curves import check_tables_target
 from .datasets import RECORD_KINDS as RECORD_KINDS
 from .datasets import Content, content_netcdf, save_content, table_object
 from .datasets import to_xarray as content_to_xarray
@@ -127,6 +126,19 @@ def save(record: SavedRecord, path: str | Path, kind: str | None = None, force: 
     targets = check_writable(path, force, kind)
     write_files(_writers(record, targets, kind), force)
     return targets
+
+
+def check_phase_diagram_target(path: str | Path, force: bool = False) -> tuple[Path, ...]:
+    """Check, before anything is computed, that a phase diagram could be written to a path; return its files.
+
+    Raises
+    ------
+    InvalidInput
+        If the suffix is none of .nc, .json, .csv and .auto or a file cannot be written there.
+    """
+    if _is_auto(Path(path), None):
+        return check_writable(path, force, "auto")
+    return check_tables_target(path, force)
 
 
 def _is_auto(path: Path, kind: str | None) -> bool:

@@ -63,8 +63,7 @@ REGION_ARRAYS = {
 }
 REGION_VALUES = ("minimiser", "stable", "area", "point", "found_minimiser", "found_stable", "agrees")
 
-check_curve_target = target_check(CURVE, ("", SPECIAL))
-check_phase_diagram_target = target_check(PHASE_DIAGRAM, ("", SPECIAL))
+check_tables_target = target_check(PHASE_DIAGRAM, ("", SPECIAL))
 
 
 @checked

@@ -46,7 +46,7 @@ MARKERS = {
 BESIDE = 2e-3
 # The raster on which places for names are sought, and the size of a letter in points.
 RASTER = (240, 160)
-LETTER = (0.56, 1.35)
+LETTER = (0.52, 1.3)
 ROW = 3
 
 
@@ -151,21 +151,25 @@ def _tints(diagram: PhaseDiagram) -> dict[str, str]:
 
 
 def _fill(ax: "Axes", region: Region, tints: dict[str, str]) -> None:
-    several = region.stable is not None and region.stable > 1
-    for x, lower, upper in region.strips():
-        # Strips overlap by nothing, so that an edge of the same colour hides the seam.
-        tint = tints[region.minimiser]
-        ax.fill_between(x, lower, upper, facecolor=tint, edgecolor=tint, linewidth=0.3, zorder=0.5)
-        if several:
-            ax.fill_between(
-                x, lower, upper, facecolor="none", edgecolor="0.55", hatch=HATCH, linewidth=0.0, zorder=0.6
-            )
+    from matplotlib.patches import PathPatch
+    from matplotlib.path import Path
+
+    # The vertex that closes a polygon is not drawn to: it is the first one again.
+    strips = [
+        np.column_stack([[*x, *x[::-1], x[0]], [*lower, *upper[::-1], lower[0]]])
+        for x, lower, upper in region.strips()
+    ]
+    # One path, so that the hatching goes on from strip to strip; its edge hides the seams.
+    path, tint = Path.make_compound_path(*(Path(strip, closed=True) for strip in strips)), tints[region.minimiser]
+    ax.add_patch(PathPatch(path, facecolor=tint, edgecolor=tint, linewidth=0.6, zorder=0.5))
+    if region.stable is not None and region.stable > 1:
+        ax.add_patch(PathPatch(path, facecolor="none", edgecolor="0.55", hatch=HATCH, linewidth=0.0, zorder=0.6))
 
 
 def _draw_curve(ax: "Axes", diagram: PhaseDiagram, curve: Curve, style: dict[str, Any]) -> list[str]:
     """Draw a curve, strong where it separates regions and faint elsewhere; return its type if anywhere strong."""
     width, dashes, _ = LINES[curve.type]
-    x, y = np.asarray(curve.first), np.asarray(diagram.heights(curve))
+    x, y = diagram.track(curve).T
     strong = _separates(diagram, curve, x, y)
     for start, stop, kind in _pieces(strong):
         part = slice(start, stop + 1)
@@ -189,7 +193,9 @@ def _separates(diagram: PhaseDiagram, curve: Curve, x: Floats, y: Floats) -> NDA
         if below is None or above is None:
             found.append(below is not above)
         elif curve.type == "transition":
-            found.append(below.minimiser != above.minimiser)
+            # Two clusters of one name may exchange their order as well, which no name of a region shows.
+            clusters = curve.other_symmetry not in (None, 0) and curve.symmetry != 0
+            found.append(below.minimiser != above.minimiser or (clusters and below.stable == above.stable == 2))
         else:
             found.append(below is not above)
     return np.array(found, dtype=bool)
@@ -297,7 +303,7 @@ def _name_point(
     x, y = (float(point.values[0]) - low) / (high - low), (diagram.height(point) - lowest) / (highest - lowest)
     if not (0.0 <= x <= 1.0 and 0.0 <= y <= 1.0):
         return
-    gap_x, gap_y = 8.0 / size
+    gap_x, gap_y = 5.0 / size
     places = [
         (x + sx * (gap_x + 0.5 * width), y + sy * (gap_y + 0.5 * height))
         for sx, sy in ((1, 1), (-1, 1), (1, -1), (-1, -1), (0, 1), (0, -1))
@@ -339,9 +345,9 @@ def _curve_raster(diagram: PhaseDiagram) -> NDArray[np.bool_]:
     cells = np.zeros(RASTER[::-1], dtype=bool)
     (low, high), (lowest, highest) = diagram.interval, diagram.window
     for curve in diagram.curves:
-        x, y = (curve.first - low) / (high - low), (diagram.heights(curve) - lowest) / (highest - lowest)
-        fine = np.linspace(0.0, len(curve) - 1.0, 40 * len(curve))
-        x, y = (np.interp(fine, np.arange(len(curve)), side) for side in (x, y))
+        track = (diagram.track(curve) - [low, lowest]) / [high - low, highest - lowest]
+        fine = np.linspace(0.0, len(track) - 1.0, 8 * len(track))
+        x, y = (np.interp(fine, np.arange(len(track)), side) for side in track.T)
         inside = (x >= 0.0) & (x < 1.0) & (y >= 0.0) & (y < 1.0)
         cells[(y[inside] * RASTER[1]).astype(int), (x[inside] * RASTER[0]).astype(int)] = True
     return cells

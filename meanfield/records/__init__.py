@@ -29,6 +29,7 @@ from .observables import observable_named as observable_named
 from .outcome import Outcome as Outcome
 from .phase_diagram import PhaseDiagram as PhaseDiagram
 from .phase_diagram import Region as Region
+from .phase_diagram import smooth as smooth
 from .pieces import segments as segments
 from .relaxation import NORMS as NORMS
 from .relaxation import RateFit as RateFit

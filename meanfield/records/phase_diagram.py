@@ -25,6 +25,8 @@ Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 # The columns of tables of curves, between which those of the place, moments and observables stand.
 CURVE_COLUMNS = ("curve", "type", "point")
+# Points between two points of a curve where it is smoothed.
+FINER = 12
 CURVE_RESULTS = ("unstable", "residual", "modes", "label", "curve_label")
 
 
@@ -184,6 +186,13 @@ class PhaseDiagram(SavedRecord):
             curve.relative_coupling if self.unit == "relative_coupling" else np.asarray(curve.coupling, dtype=float)
         )
 
+    def track(self, curve: Curve) -> Floats:
+        """Return points on a curve, (n, 2), parameter and height, more of them than it has itself."""
+        places = np.column_stack([curve.first, self.heights(curve)])
+        if len(places) < 3:
+            return places
+        return smooth(curve.arclength, places, np.gradient(places, curve.arclength, axis=0, edge_order=2))
+
     def height(self, point: OrganisingPoint) -> float:
         """Return an organising point in units of the window, nan where that is not known."""
         value = point.relative_coupling if self.unit == "relative_coupling" else point.coupling
@@ -241,6 +250,30 @@ class PhaseDiagram(SavedRecord):
         """Return the equation at an organising point."""
         problem = self.problem.at(coupling=point.coupling)
         return problem.with_parameter(self.parameter, float(point.values[0]))
+
+
+def smooth(length: Floats, places: Floats, slopes: Floats) -> Floats:
+    """Return more points of a curve, (n, 2), by cubics in the arclength through its points and slopes, (P, 2).
+
+    Slopes are made smaller where, although of one sign with the difference of two points, they are so large that
+    the cubic would overshoot (Fritsch, Carlson, SIAM J. Numer. Anal. 17 (1980) 238): where two curves touch, as at
+    a tricritical point, they would cross else.
+    """
+    if len(places) < 2:
+        return places
+    t = (np.arange(FINER) / FINER)[:, np.newaxis, np.newaxis]
+    steps, differences = np.diff(length)[:, np.newaxis], np.diff(places, axis=0)
+    left, right = steps * slopes[:-1], steps * slopes[1:]
+    limit = 3.0 * np.abs(differences)
+    monotone = (left * differences >= 0.0) & (right * differences >= 0.0) & (limit > 0.0)
+    excess = np.where(monotone, np.maximum(1.0, np.hypot(left, right) / np.where(limit > 0.0, limit, 1.0)), 1.0)
+    pieces = (
+        (1 + 2 * t) * (1 - t) ** 2 * places[:-1]
+        + t**2 * (3 - 2 * t) * places[1:]
+        + t * (1 - t) ** 2 * left / excess
+        - t**2 * (1 - t) * right / excess
+    )
+    return np.vstack([np.moveaxis(pieces, 0, 1).reshape(-1, 2), places[-1:]])
 
 
 def curve_columns(curves: Sequence[Curve], parameters: tuple[str, ...] = ()) -> tuple[str, ...]:

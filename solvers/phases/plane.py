@@ -17,11 +17,11 @@ import numpy.typing as npt
 Floats = npt.NDArray[np.float64]
 
 # Curves closer than this are not told apart, and cells that touch along less do not share a boundary.
-NEAR = 1e-6
-# Places that are closer are one.
-SAME_PLACE = 1e-9
-# Points between two points of a curve, and places at which the cells of a slab are given.
-FINER, SAMPLES = 12, 9
+NEAR = 4e-6
+# Places that are closer are one; where a curve turns, its two sides are at most the root of this apart.
+SAME_PLACE = 1e-13
+# Places at which the cells of a slab are given: at the least, and in one as wide as the window.
+FEWEST, MOST = 5, 129
 
 
 class Graph(NamedTuple):
@@ -41,7 +41,7 @@ class Cell(NamedTuple):
 
     Attributes
     ----------
-    x, lower, upper : (SAMPLES,) float
+    x, lower, upper : (S,) float
         Places across the slab and the ends of the gap there, equal where there is none.
     below, above : int
         Indices of the curves below and above, -1 for the frame.
@@ -64,71 +64,94 @@ class Cell(NamedTuple):
         return float(np.trapezoid(self.upper - self.lower, self.x))
 
 
-def smooth(length: Floats, places: Floats, slopes: Floats) -> Floats:
-    """Return more points of a curve, (n, 2), by cubics in the arclength through its points and slopes, (P, 2)."""
-    if len(places) < 2:
-        return places
-    t = (np.arange(FINER) / FINER)[:, np.newaxis, np.newaxis]
-    steps = np.diff(length)[:, np.newaxis]
-    pieces = (
-        (1 + 2 * t) * (1 - t) ** 2 * places[:-1]
-        + t**2 * (3 - 2 * t) * places[1:]
-        + t * (1 - t) ** 2 * steps * slopes[:-1]
-        - t**2 * (1 - t) * steps * slopes[1:]
-    )
-    return np.vstack([np.moveaxis(pieces, 0, 1).reshape(-1, 2), places[-1:]])
+class Wall(NamedTuple):
+    """A vertical piece of a curve: x, and the ends in y."""
+
+    x: float
+    low: float
+    high: float
 
 
 def graphs_of(curve: int, places: Floats) -> list[Graph]:
-    """Return the graphs over x of a curve through places (n, 2), cut where it turns; vertical pieces have none."""
+    """Return the graphs over x of a curve through places (n, 2), cut where it turns."""
+    return [
+        Graph(curve, *(piece if piece[-1, 0] > piece[0, 0] else piece[::-1]).T)
+        for piece in _pieces(places)
+        if not _is_vertical(piece)
+    ]
+
+
+def walls_of(places: Floats) -> list[Wall]:
+    """Return the vertical pieces of a curve through places (n, 2)."""
+    vertical = [piece for piece in _pieces(places) if _is_vertical(piece)]
+    return [Wall(float(piece[0, 0]), float(piece[:, 1].min()), float(piece[:, 1].max())) for piece in vertical]
+
+
+def _pieces(places: Floats) -> list[Floats]:
+    """Return the pieces of a curve in which x rises, falls or stays."""
     known = places[np.all(np.isfinite(places), axis=1)]
     if len(known) < 2:
         return []
-    signs = np.sign(np.diff(known[:, 0]))
+    steps = np.diff(known[:, 0])
+    signs = np.where(np.abs(steps) > SAME_PLACE, np.sign(steps), 0.0)
     cuts = [0, *(np.flatnonzero(signs[1:] != signs[:-1]) + 1).tolist(), len(known) - 1]
-    graphs = []
-    for first, last in pairwise(cuts):
-        piece = known[first : last + 1]
-        if abs(piece[-1, 0] - piece[0, 0]) > SAME_PLACE:
-            x, y = (piece if piece[-1, 0] > piece[0, 0] else piece[::-1]).T
-            graphs.append(Graph(curve, x, y))
-    return graphs
+    return [known[first : last + 1] for first, last in pairwise(cuts)]
 
 
-def cells_of(graphs: Sequence[Graph]) -> list[list[Cell]]:
-    """Return the cells of every slab, from below; slabs from the left."""
+def _is_vertical(piece: Floats) -> bool:
+    return bool(abs(piece[1, 0] - piece[0, 0]) <= SAME_PLACE)
+
+
+def subdivided(tracks: Sequence[Floats]) -> tuple[list[list[Cell]], npt.NDArray[np.int64]]:
+    """Return the cells of every slab between curves through places (n, 2), and the number of each cell's face."""
+    graphs = [graph for curve, track in enumerate(tracks) for graph in graphs_of(curve, track)]
+    walls = [wall for track in tracks for wall in walls_of(track)]
+    slabs = cells_of(graphs, [wall.x for wall in walls])
+    return slabs, faces_of(slabs, walls)
+
+
+def cells_of(graphs: Sequence[Graph], stops: Sequence[float] = ()) -> list[list[Cell]]:
+    """Return the cells of every slab, from below; slabs from the left, and cut at further stops."""
     frame = [Graph(-1, np.array([0.0, 1.0]), np.full(2, height)) for height in (0.0, 1.0)]
     slabs = []
-    for left, right in pairwise(_breaks([*graphs, *frame])):
+    for left, right in pairwise(_breaks([*graphs, *frame], stops)):
         middle = 0.5 * (left + right)
         within = [graph for graph in graphs if graph.x[0] <= middle <= graph.x[-1]]
-        # The ends belong to what is beyond them.
-        x = left + (right - left) * np.linspace(1e-9, 1 - 1e-9, SAMPLES)
+        x = np.linspace(left, right, max(FEWEST, int(MOST * (right - left))))
         heights = sorted(
             ((graph.at(x), graph.curve) for graph in within), key=lambda entry: float(np.mean(entry[0]))
         )
-        bounds = [(np.zeros(SAMPLES), -1), *heights, (np.ones(SAMPLES), -1)]
+        bounds = [(np.zeros(x.size), -1), *heights, (np.ones(x.size), -1)]
         clipped = [(np.clip(y, 0.0, 1.0), curve) for y, curve in bounds]
         cells = [
             Cell(x, low, np.maximum(low, high), below, above)
             for (low, below), (high, above) in pairwise(clipped)
-            if np.max(high - low) > 0.0
+            if np.max(high - low) > NEAR
         ]
         slabs.append(cells)
     return slabs
 
 
-def faces_of(slabs: Sequence[Sequence[Cell]]) -> npt.NDArray[np.int64]:
+def faces_of(slabs: Sequence[Sequence[Cell]], walls: Sequence[Wall]) -> npt.NDArray[np.int64]:
     """Return for every cell, slab by slab, the number of its face, that of a cell of it."""
     faces = np.arange(sum(map(len, slabs)))
     starts = np.cumsum([0, *map(len, slabs)])
     for slab, (cells, beside) in enumerate(pairwise(slabs)):
         for i, cell in enumerate(cells):
             for j, other in enumerate(beside):
-                shared = min(cell.upper[-1], other.upper[0]) - max(cell.lower[-1], other.lower[0])
-                if shared > NEAR:
+                low, high = max(cell.lower[-1], other.lower[0]), min(cell.upper[-1], other.upper[0])
+                if _open(float(cell.x[-1]), float(low), float(high), walls) > NEAR:
                     join(faces, int(starts[slab]) + i, int(starts[slab + 1]) + j)
     return faces
+
+
+def _open(x: float, low: float, high: float, walls: Sequence[Wall]) -> float:
+    """Return the largest part of a vertical line that no wall covers."""
+    own = sorted((wall.low, wall.high) for wall in walls if abs(wall.x - x) <= 2 * SAME_PLACE)
+    largest = 0.0
+    for bottom, top in own:
+        largest, low = max(largest, min(bottom, high) - low), max(low, top)
+    return max(largest, high - low)
 
 
 def join(groups: npt.NDArray[np.int64], one: int, other: int) -> None:
@@ -147,17 +170,17 @@ def neighbours(slabs: Sequence[Sequence[Cell]]) -> Iterator[tuple[int, int]]:
         start += len(cells)
 
 
-def _breaks(graphs: Sequence[Graph]) -> list[float]:
+def _breaks(graphs: Sequence[Graph], stops: Sequence[float]) -> list[float]:
     """Return the places that cut the window into slabs, from 0 to 1."""
     ends = [float(graph.x[side]) for graph in graphs for side in (0, -1)]
     crossings = [place for one, other in combinations(graphs, 2) for place in _crossings(one, other)]
-    places = np.unique(np.clip([0.0, 1.0, *ends, *crossings], 0.0, 1.0))
+    places = np.unique(np.clip([0.0, 1.0, *ends, *crossings, *stops], 0.0, 1.0))
     kept = [0.0, *(place for place, before in zip(places[1:], places, strict=False) if place - before > SAME_PLACE)]
     return [*(place for place in kept if place <= 1.0 - SAME_PLACE), 1.0]
 
 
 def _crossings(one: Graph, other: Graph) -> list[float]:
-    """Return the places at which two graphs cross, where they come closer than ``NEAR`` in the middle of these."""
+    """Return the places at which two graphs cross, one where they are closer than ``NEAR`` for a while."""
     low, high = max(one.x[0], other.x[0], 0.0), min(one.x[-1], other.x[-1], 1.0)
     if high <= low:
         return []
@@ -168,6 +191,8 @@ def _crossings(one: Graph, other: Graph) -> list[float]:
     places = []
     for first, second in pairwise(clear.tolist()):
         if difference[first] * difference[second] < 0.0:
-            share = difference[first] / (difference[first] - difference[second])
-            places.append(float(x[first] + share * (x[second] - x[first])))
+            # Between lines through neighbouring points the place is exact.
+            last = first + 1 + int(np.argmax(difference[first + 1 : second + 1] * difference[first] <= 0.0))
+            share = difference[last - 1] / (difference[last - 1] - difference[last])
+            places.append(float(x[last - 1] + share * (x[last] - x[last - 1])))
     return places

@@ -11,7 +11,7 @@ from meanfield.equations import Equation
 
 from ..labels import own_name
 from ..stationary import stationary_states
-from .plane import SAMPLES, Cell, cells_of, faces_of, graphs_of, join, neighbours
+from .plane import Cell, join, neighbours, subdivided
 from .sections import Phase, Section
 from .window import Window
 
@@ -42,9 +42,8 @@ def regions_of(
     seed
         Of the random points.
     """
-    slabs = cells_of([graph for curve, track in enumerate(tracks) for graph in graphs_of(curve, track)])
+    slabs, faces = subdivided(tracks)
     cells = [cell for slab in slabs for cell in slab]
-    faces = faces_of(slabs)
     phases: dict[int, Phase | None] = {}
     warnings: list[str] = []
     for face in dict.fromkeys(faces.tolist()):
@@ -120,7 +119,7 @@ def _region(window: Window, cells: Sequence[Cell], phase: Phase | None, random: 
         first=np.asarray(first),
         lower=np.asarray(lower),
         upper=np.asarray(upper),
-        strip=np.repeat(np.arange(len(cells)), SAMPLES),
+        strip=np.repeat(np.arange(len(cells)), [cell.x.size for cell in cells]),
         area=float(sum(cell.area for cell in cells)),
         point=_random_point(window, thick, random) if thick else None,
     )
@@ -132,7 +131,7 @@ def _random_point(window: Window, cells: Sequence[Cell], random: np.random.Gener
     cell = cells[int(random.choice(len(cells), p=areas / areas.sum()))]
     heights = cell.upper - cell.lower
     # Across the slab in proportion to the height there.
-    place = int(random.choice(SAMPLES, p=heights / heights.sum()))
+    place = int(random.choice(heights.size, p=heights / heights.sum()))
     share = MARGIN + (1 - 2 * MARGIN) * random.random()
     first, height = window.unscaled(float(cell.x[place]), float(cell.lower[place] + share * heights[place]))
     return float(first), float(height)

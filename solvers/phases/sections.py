@@ -5,12 +5,13 @@ exact derivative :math:`d(F-F_0)/d\kappa = -\tfrac{D}{2\kappa}\sum_l \sigma_l m_
 """
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from itertools import combinations
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from meanfield import Branch, Diagram
+from meanfield import Branch, CurvePoint, Diagram
 from meanfield.equations import Interaction
 from meanfield.records import FREE_ENERGY_GAP, segments
 
@@ -22,8 +23,8 @@ Floats = npt.NDArray[np.float64]
 
 # A section goes beyond the first threshold by this factor, so that the branches born there are followed.
 BEYOND = 1.05
-# Steps of the search of a coupling in a piece of a branch.
-BISECTIONS = 50
+# Steps of the search of a coupling in a piece of a branch, and couplings at which two free energies are compared.
+BISECTIONS, TRIED = 50, 24
 
 
 class Phase(NamedTuple):
@@ -34,9 +35,10 @@ class Phase(NamedTuple):
 
 
 class _Piece(NamedTuple):
-    """A stable piece of a branch: its label, arclength, coupling, free energy and their derivatives."""
+    """A stable piece of a branch: the branch, arclength, coupling, free energy and their derivatives."""
 
-    label: str
+    branch: Branch
+    start: int
     length: Floats
     coupling: Floats
     rate: Floats
@@ -52,14 +54,43 @@ class Section:
         self.diagram = bifurcation_diagram(
             window.at(value), _range(window, value), rates=False, search=search and window.problem.noise > 0
         )
-        self._unit = window.unit(value)
+        self._unit, self._parameter = window.unit(value), window.parameter
         self._pieces = [piece for branch in self.diagram.branches for piece in _pieces(self.diagram, branch)]
 
     def phase(self, height: float) -> Phase:
         """Return what is stable at a height in units of the window."""
         coupling = height * self._unit
-        found = [(gap, piece.label) for piece in self._pieces for gap in _gaps(piece, coupling) if np.isfinite(gap)]
+        found = [
+            (gap, own_name(piece.branch.label))
+            for piece in self._pieces
+            for gap in _gaps(piece, coupling)
+            if np.isfinite(gap)
+        ]
         return Phase(min(found)[1] if found else "", len(found))
+
+    def exchanges(self) -> list[CurvePoint]:
+        """Return the points at which two stable states of one branch have equal free energy.
+
+        The diagram has those of different branches among its special points.
+        """
+        found = []
+        for one, other in combinations(self._pieces, 2):
+            if one.branch is other.branch:
+                found += [self._exchange(one, other, coupling) for coupling in _equal(one, other)]
+        return found
+
+    def _exchange(self, one: _Piece, other: _Piece, coupling: float) -> CurvePoint:
+        first, second = (_moments(piece, coupling) for piece in (one, other))
+        return CurvePoint(
+            problem=self.diagram.problem.at(coupling=coupling),
+            type="transition",
+            parameters=(self._parameter, "coupling"),
+            cosine=first[0],
+            sine=first[1],
+            other_cosine=second[0],
+            other_sine=second[1],
+            layout=one.branch.layout,
+        )
 
 
 def _range(window: Window, value: float) -> tuple[float, float]:
@@ -79,7 +110,8 @@ def _pieces(diagram: Diagram, branch: Branch) -> list[_Piece]:
     fall = -0.5 * (branch.moments.lengths**2 @ attractions) * rate
     return [
         _Piece(
-            own_name(branch.label),
+            branch,
+            start,
             *(column[start : stop + 1] for column in (branch.arclength, coupling, rate, gap, fall)),
         )
         for start, stop, kind in segments(branch, np.sign(branch.unstable))
@@ -87,24 +119,65 @@ def _pieces(diagram: Diagram, branch: Branch) -> list[_Piece]:
     ]
 
 
+def _equal(one: _Piece, other: _Piece) -> list[float]:
+    """Return couplings at which the states of two pieces have equal free energy, where both are there once."""
+    low, high = (
+        side(end(piece.coupling) for piece in (one, other)) for side, end in ((max, np.min), (min, np.max))
+    )
+    if high <= low:
+        return []
+
+    def difference(coupling: float) -> float:
+        gaps = [_gaps(piece, coupling) for piece in (one, other)]
+        return gaps[0][0] - gaps[1][0] if all(len(each) == 1 for each in gaps) else np.nan
+
+    places = (low + (high - low) * (np.arange(TRIED) + 0.5) / TRIED).tolist()
+    values = [difference(place) for place in places]
+    found = []
+    for place, beyond, value, next_value in zip(places, places[1:], values, values[1:], strict=False):
+        if value * next_value < 0.0:
+            left, right = place, beyond
+            for _ in range(BISECTIONS):
+                middle = 0.5 * (left + right)
+                left, right = (middle, right) if difference(middle) * value > 0.0 else (left, middle)
+            found.append(0.5 * (left + right))
+    return found
+
+
+def _moments(piece: _Piece, coupling: float) -> tuple[Floats, Floats]:
+    """Return cosine and sine moments of the state of a piece at a coupling."""
+    (index, t), branch = next(iter(_places(piece, coupling))), piece.branch
+    at = piece.start + index
+    cosine, sine = (
+        _cubic(branch.arclength, values, slopes, at, t)
+        for values, slopes in ((branch.cosine, branch.tangent_cosine), (branch.sine, branch.tangent_sine))
+    )
+    return np.asarray(cosine), np.asarray(sine)
+
+
 def _gaps(piece: _Piece, coupling: float) -> list[float]:
     """Return the free energies of the states of a piece at a coupling, one for each time that it passes there."""
+    return [float(_cubic(piece.length, piece.gap, piece.fall, *place)) for place in _places(piece, coupling)]
+
+
+def _places(piece: _Piece, coupling: float) -> list[tuple[int, float]]:
+    """Return where a piece passes a coupling: the point before, and the share of the way to the next."""
     beyond = piece.coupling > coupling
     found = []
     for index in np.flatnonzero(beyond[1:] != beyond[:-1]).tolist():
         low, high = 0.0, 1.0
         for _ in range(BISECTIONS):
             middle = 0.5 * (low + high)
-            past = _cubic(piece.length, piece.coupling, piece.rate, index, middle) > coupling
+            past = bool(_cubic(piece.length, piece.coupling, piece.rate, index, middle) > coupling)
             low, high = (middle, high) if past == beyond[index] else (low, middle)
-        found.append(_cubic(piece.length, piece.gap, piece.fall, index, 0.5 * (low + high)))
+        found.append((index, 0.5 * (low + high)))
     return found
 
 
-def _cubic(length: Floats, values: Floats, slopes: Floats, index: int, t: float) -> float:
+def _cubic(length: Floats, values: Floats, slopes: Floats, index: int, t: float) -> Any:
     """Return the cubic through two neighbouring values with their slopes, at a share t of the way between them."""
     step = length[index + 1] - length[index]
-    return float(
+    return (
         (1 + 2 * t) * (1 - t) ** 2 * values[index]
         + t**2 * (3 - 2 * t) * values[index + 1]
         + step * t * (1 - t) * ((1 - t) * slopes[index] - t * slopes[index + 1])

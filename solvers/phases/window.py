@@ -8,9 +8,8 @@ import numpy.typing as npt
 
 from meanfield import Curve, Equation, InvalidInput
 from meanfield.equations import Interaction
+from meanfield.records import smooth
 from meanfield.theory import critical_modes, transition_coupling
-
-from .plane import smooth
 
 Floats = npt.NDArray[np.float64]
 
@@ -29,6 +28,8 @@ class Window:
         Whether heights are couplings over the smallest positive critical one, or couplings.
     heights
         The range of heights.
+    kinks
+        Values of the parameter at which the smallest positive critical coupling passes from one mode to another.
     """
 
     problem: Equation
@@ -36,6 +37,7 @@ class Window:
     interval: tuple[float, float]
     relative: bool
     heights: tuple[float, float]
+    kinks: tuple[float, ...] = ()
     _units: dict[float, float] = field(default_factory=dict, repr=False, compare=False)
 
     def __post_init__(self) -> None:
@@ -122,8 +124,23 @@ class Window:
             falls = np.array([self._unit_slope(value) for value in curve.first.tolist()])
             height = height / units
             rise = (rise - height * falls * curve.tangent[:, 0]) / units
-        places = (np.column_stack([curve.first, height]) - [low, lowest]) / sides
-        return smooth(curve.arclength, places, np.column_stack([curve.tangent[:, 0], rise]) / sides)
+        slopes = np.column_stack([curve.tangent[:, 0], rise])
+        track = smooth(curve.arclength, np.column_stack([curve.first, height]), slopes)
+        return np.asarray((self._bent(curve, track) - [low, lowest]) / sides)
+
+    def _bent(self, curve: Curve, track: Floats) -> Floats:
+        """Return a track with relative couplings whose kinks are where they belong."""
+        kinks = np.array(self.kinks if self.relative else ())
+        first = curve.first
+        across = np.any((first[:-1, np.newaxis] - kinks) * (first[1:, np.newaxis] - kinks) <= 0.0, axis=1)
+        if not across.any():
+            return track
+        # The coupling itself is smooth there.
+        exact = smooth(curve.arclength, np.column_stack([first, curve.second]), curve.tangent)
+        inside = np.append(np.repeat(across, (len(track) - 1) // across.size), False)
+        bent = track.copy()
+        bent[inside, 1] = [coupling / self.unit(value) for value, coupling in exact[inside].tolist()]
+        return bent
 
 
 def evenly(interval: tuple[float, float], count: int) -> Sequence[float]:

@@ -81,6 +81,19 @@ def test_unknown_names_are_refused():
 
 def test_the_picture_has_every_curve_and_names_its_points():
     ax = DIAGRAM.plot()
+    ax.figure.draw_without_rendering()
+    # Every corner of every strip is inside the patch of its region, moved inwards a little.
+    for region in DIAGRAM.regions:
+        middle = np.array([region.first.mean(), 0.5 * (region.lower + region.upper).mean()])
+        corners = np.array(
+            [
+                [x, y]
+                for x, low, high in zip(region.first, region.lower, region.upper, strict=True)
+                for y in (low, high)
+            ]
+        )
+        inner = corners + 1e-3 * (middle - corners)
+        assert any(patch.get_path().contains_points(inner).all() for patch in ax.patches)
     assert {line.get_gid() for line in ax.get_lines() if line.get_gid()} == {
         curve.label for curve in DIAGRAM.curves
     }
@@ -88,6 +101,14 @@ def test_the_picture_has_every_curve_and_names_its_points():
     assert {"tricritical", "uniform"} <= texts
     assert ax.get_xlabel() == r"$\beta$"
     assert "beta=" not in ax.get_legend().get_title().get_text()
+    # A smoothed curve passes through the points of the record.
+    (drawn,) = [line for line in ax.get_lines() if line.get_gid() == LINE.label]
+    points = np.column_stack(drawn.get_data())
+    near = np.min(
+        np.linalg.norm(points[:, np.newaxis] - np.column_stack([LINE.first, LINE.relative_coupling]), axis=2),
+        axis=0,
+    )
+    assert np.max(near) <= 1e-15
     (line,) = LINE.plot().get_lines()[:1]
     assert np.array_equal(np.column_stack(line.get_data()), LINE.values)
 

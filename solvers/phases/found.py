@@ -1,0 +1,202 @@
+"""Which curves there are in a window: those of the uniform branch, and those that diagrams at fixed values meet.
+
+Every fold, every point of equal free energy and every secondary branch point of a bifurcation diagram lies on a
+curve. Diagrams are taken on both sides of every organising point of the uniform branch, where curves begin, and at
+a few values between; a special point that lies on no known curve starts one.
+"""
+
+import dataclasses
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+import numpy.typing as npt
+
+from meanfield import Curve, MeanfieldError, OrganisingPoint
+
+from ..curves import curve
+from ..two_parameters.assembling import STARTS
+from ..watching import Watch
+from .plane import graphs_of
+from .sections import Section
+from .uniform import organising_point, threshold_curves, threshold_modes, uniform_points
+from .window import Window, evenly
+
+Floats = npt.NDArray[np.float64]
+
+# A special point nearer to a curve than this, in units of the window, is on it: cubics between points say no more.
+ON_CURVE = 1e-5
+# Curves whose ends are nearer than this are one.
+SAME_END = 1e-8
+# Organising points nearer than this are one.
+SAME_POINT = 1e-6
+# Distance of a section from an organising point, in windows, and its largest share of the way to the next one.
+ASIDE, SHARE = 0.02, 0.4
+
+
+@dataclass
+class Found:
+    """Curves with their origins, organising points, the sections that met them, and warnings."""
+
+    window: Window
+    curves: list[Curve] = field(default_factory=list)
+    origins: list[str] = field(default_factory=list)
+    points: list[OrganisingPoint] = field(default_factory=list)
+    sections: list[Section] = field(default_factory=list)
+    warnings: list[str] = field(default_factory=list)
+    unfollowed: dict[str, list[float]] = field(default_factory=dict)
+    tracks: list[Floats] = field(default_factory=list)
+
+    def add(self, found: Curve, origin: str) -> None:
+        """Add a curve, its organising points and its warnings, unless it has the ends of one that is known."""
+        if any(known.type == found.type and self._same_ends(known, found) for known in self.curves):
+            return
+        self.curves.append(found)
+        self.tracks.append(self.window.track(found))
+        for point in found.special_points:
+            if self.window.contains(float(point.values[0]), float(point.coupling)):
+                self.add_point(point)
+        known = [point for point in self.points if point.type == "tricritical" and found.label in point.curves]
+        self.origins.append(f"from the tricritical point at {known[0].values[0]:.6g}" if known else origin)
+        self.warnings += [f"{found.label}: {warning}" for warning in found.warnings]
+
+    def add_point(self, point: OrganisingPoint) -> None:
+        """Add an organising point, or the curves through it to those of a point known already."""
+        place = self._scaled(point)
+        for index, other in enumerate(self.points):
+            # The line of equal free energy of the two states that meet in a cusp ends there.
+            types = {other.type, point.type}
+            one = len(types) == 1 or types == {"cusp", "end point"}
+            if one and np.max(np.abs(self._scaled(other) - place)) <= SAME_POINT:
+                kept = point if point.type == "cusp" else other
+                joined = tuple(dict.fromkeys(other.curves + point.curves))
+                self.points[index] = dataclasses.replace(kept, curves=joined)
+                return
+        self.points.append(point)
+
+    def knows(self, kind: str, value: float, coupling: float) -> bool:
+        """Return whether a point lies on a curve of a type."""
+        x, y = self.window.scaled(value, coupling)
+        return any(
+            graph.x[0] <= x <= graph.x[-1] and abs(float(graph.at(np.array([x]))[0]) - y) <= ON_CURVE
+            for known, track in zip(self.curves, self.tracks, strict=True)
+            if known.type == kind
+            for graph in graphs_of(0, track)
+        )
+
+    def _same_ends(self, one: Curve, other: Curve) -> bool:
+        """Return whether two curves, both followed as far as they go, have the same ends and states there."""
+        ends = [
+            np.column_stack([curve.first[[0, -1]], np.log(np.abs(curve.second[[0, -1]])), curve.moment(1)[[0, -1]]])
+            for curve in (one, other)
+        ]
+        if not np.isfinite(ends).all():
+            return False
+        return any(np.max(np.abs(ends[0] - each)) <= SAME_END for each in (ends[1], ends[1][::-1]))
+
+    def _scaled(self, point: OrganisingPoint) -> Floats:
+        return np.array(self.window.scaled(float(point.values[0]), float(point.coupling)))
+
+
+def curves_of(window: Window, count: int, search: bool, watch: Watch) -> Found:
+    """Return all curves in a window.
+
+    Parameters
+    ----------
+    count
+        Number of sections besides those about organising points.
+    search
+        Whether sections look for branches connected to no other.
+    """
+    watch(0, None, "thresholds")
+    uniform = window.problem.confinement is None
+    modes = threshold_modes(window) if uniform else []
+    corners = uniform_points(window, modes)
+    window = dataclasses.replace(window, kinks=tuple(p.value for p in corners if p.type == "mode interaction"))
+    found = Found(window)
+    for mode in modes:
+        for threshold in threshold_curves(window, mode, corners):
+            found.add(threshold, "in closed form")
+    for point in corners:
+        found.add_point(organising_point(window, point))
+    values = _values(window, [point.value for point in corners], count)
+    for number, value in enumerate(values):
+        watch(number, len(values), f"{window.parameter} = {value:.4g}")
+        section = Section(window, value, search)
+        found.sections.append(section)
+        _follow(found, section, watch)
+        _follow_exchanges(found, section)
+    found.warnings += _warnings(found)
+    found.points.sort(key=lambda point: float(point.values[0]))
+    return found
+
+
+def _follow_exchanges(found: Found, section: Section) -> None:
+    """Follow the points of equal free energy of two stable states of one branch that are on no known curve."""
+    window = found.window
+    for point in section.exchanges():
+        if window.contains(section.value, point.coupling) and not found.knows(
+            "transition", section.value, point.coupling
+        ):
+            try:
+                followed = curve(point, window.parameter, window.interval)
+            except MeanfieldError as error:
+                where = f"{window.parameter} = {section.value:.6g}, coupling = {point.coupling:.6g}"
+                found.warnings.append(f"two states of one branch exchange at {where}, not followed: {error}")
+                continue
+            found.add(followed, f"from the diagram at {window.parameter} = {section.value:.6g}")
+
+
+def _warnings(found: Found) -> list[str]:
+    """Return what the sections warn of, once what differs in numbers only, and the curves that are not followed."""
+    said: dict[str, list[tuple[float, str]]] = {}
+    for section in found.sections:
+        for warning in section.diagram.warnings:
+            said.setdefault(re.sub(r"[\d.e+-]*\d", "#", warning), []).append((section.value, warning))
+    parameter = found.window.parameter
+    return [
+        f"at {parameter} = {', '.join(f'{value:.6g}' for value, _ in own)}: {own[0][1]}" for own in said.values()
+    ] + [
+        f"the curve of the {name} at {parameter} = {', '.join(f'{value:.6g}' for value in values)} is not followed"
+        for name, values in found.unfollowed.items()
+    ]
+
+
+def _values(window: Window, corners: Sequence[float], count: int) -> list[float]:
+    """Return the values of the parameter for sections: evenly spaced ones, and one on each side of every corner."""
+    low, high = window.interval
+    stops = [low, *sorted(set(corners)), high]
+    aside = ASIDE * (high - low)
+    beside = [
+        corner + side * min(aside, SHARE * abs(stops[place + side] - corner))
+        for place, corner in enumerate(stops)
+        if 0 < place < len(stops) - 1
+        for side in (-1, 1)
+    ]
+    return sorted({*beside, *evenly(window.interval, count)})
+
+
+def _follow(found: Found, section: Section, watch: Watch) -> None:
+    """Follow the special points of a section that are on no known curve."""
+    window, diagram = found.window, section.diagram
+    for event in diagram.special_points:
+        born = event.type == "branch point" and diagram.branches[event.branch].symmetry == 0
+        if event.type == "endpoint" or born:
+            continue
+        if not window.contains(section.value, float(event.coupling)) or found.knows(
+            event.type, section.value, float(event.coupling)
+        ):
+            continue
+        name = f"{event.type} on {diagram.branches[event.branch].label}"
+        if event.type not in STARTS:
+            found.unfollowed.setdefault(name, []).append(section.value)
+            continue
+        watch(0, None, name)
+        try:
+            followed = curve(event, window.parameter, window.interval)
+        except MeanfieldError as error:
+            where = f"{window.parameter} = {section.value:.6g}, coupling = {float(event.coupling):.6g}"
+            found.warnings.append(f"the curve of the {name} at {where} is not followed: {error}")
+            continue
+        found.add(followed, f"from the diagram at {window.parameter} = {section.value:.6g}")

@@ -1,0 +1,192 @@
+"""Phase diagrams against stationary states at points of the window, closed forms, and what they say of lost curves."""
+
+import functools
+import math
+
+import numpy as np
+import pytest
+
+import solvers.phases.found
+from meanfield import (
+    Circle,
+    ComputationFailed,
+    CosineSeries,
+    GegenbauerSeries,
+    HegselmannKrause,
+    InvalidInput,
+    McKeanVlasov,
+    SoftmaxAttention,
+    Sphere,
+    Transformer,
+    critical_coupling,
+    equation_from,
+)
+from meanfield.equations import equation_of
+from solvers import phase_diagram, stationary_states
+from solvers.labels import own_name
+
+EPS = float(np.finfo(float).eps)
+ON_CIRCLE = McKeanVlasov(Circle(), Transformer(beta=1.0))
+
+
+@functools.cache
+def of_the_transformer():
+    return phase_diagram(ON_CIRCLE, ("beta", (1.0, 10.0)), relative=(0.4, 1.6))
+
+
+@functools.cache
+def of_the_cusp():
+    return phase_diagram(
+        McKeanVlasov(Circle(), CosineSeries([-1.0, -0.4, -0.5])), ("w3", (-0.9, -0.3)), coupling=(1.7, 2.2)
+    )
+
+
+def disagreements(diagram, trials, seed, aside=2e-3):
+    """Return the points, of random ones not beside a curve, at which a search finds other states than the region."""
+    random, found = np.random.default_rng(seed), []
+    (low, high), (lowest, highest) = diagram.interval, diagram.window
+    for x, y in random.random((trials, 2)):
+        first, height = low + x * (high - low), lowest + y * (highest - lowest)
+        beside = {
+            id(diagram.region_at(first, np.clip(height + side * aside * (highest - lowest), lowest, highest)))
+            for side in (-1, 0, 1)
+        }
+        region = diagram.region_at(first, height)
+        if len(beside) > 1 or region is None:
+            continue
+        problem = diagram.problem.with_parameter(diagram.parameter, float(first))
+        unit = 1.0 if diagram.unit == "coupling" else critical_coupling(problem)
+        states = stationary_states(problem.at(coupling=float(height * unit)), rates=False)
+        stable = [state for state in states if state.unstable == 0]
+        if (own_name(stable[0].label), len(stable)) != (region.minimiser, region.stable):
+            found.append((first, height, region.name, [state.label for state in stable]))
+    return found
+
+
+def test_the_transformer_has_four_regions_about_its_tricritical_point():
+    diagram = of_the_transformer()
+    assert not diagram.warnings
+    assert {(region.minimiser, region.stable) for region in diagram.regions} == {
+        ("uniform", 1), ("1-cluster", 1), ("uniform", 2), ("1-cluster", 2),
+    }  # fmt: skip
+    assert all(region.agrees for region in diagram.regions)
+    assert math.fsum(region.area for region in diagram.regions) == pytest.approx(1.0, abs=1e-4)
+    first = diagram.events("tricritical")[0]
+    # Theory, to 20 digits: I_2/I_1 = 1/2.
+    assert first.values[0] == pytest.approx(2.44691831128904613, abs=1e-12)
+    assert {"fold of the 1-cluster", "threshold of mode 1", "threshold of mode 2"} <= {
+        curve.label for curve in diagram.curves
+    }
+    assert any(curve.type == "transition" for curve in diagram.curves)
+    assert any("tricritical" in origin for origin in diagram.origins)
+
+
+@pytest.mark.parametrize("make", [of_the_transformer, of_the_cusp])
+def test_regions_hold_at_random_points(make):
+    assert disagreements(make(), 30, 7) == []
+
+
+def test_the_cusp_of_three_modes_is_found():
+    (point,) = of_the_cusp().events("cusp")
+    # A computation of 40 digits.
+    assert point.values[0] == pytest.approx(-0.5830789009561255304, abs=1e-9)
+    assert point.values[1] == pytest.approx(2.021439651928438208, abs=1e-9)
+    assert point.lower <= point.values[0] <= point.upper
+
+
+def test_two_clusters_exchange_on_a_line_that_ends_in_the_cusp():
+    diagram = of_the_cusp()
+    (cusp,) = diagram.events("cusp")
+    (line,) = [curve for curve in diagram.curves if curve.label == "transition 1-cluster | 1-cluster"]
+    # The states differ like the root of the distance to the cusp, so that this is known to that of rounding.
+    assert line.values[np.argmax(line.first)] == pytest.approx(cusp.values, abs=1e-6)
+    assert line.label in cusp.curves
+    assert len(diagram.events("end point")) == 1
+    middle = len(line) // 2
+    states = stationary_states(line.state(middle).problem, rates=False)
+    stable = [state for state in states if state.unstable == 0]
+    assert len(stable) == 2
+    # Energies are of the order of 1e-3 and have errors of some roundings of one.
+    assert stable[0].free_energy_gap == pytest.approx(stable[1].free_energy_gap, abs=64 * EPS)
+
+
+def random_problem(random, sphere):
+    w = -random.uniform(0.0, 1.0, 4)
+    w[0] = -1.0
+    if sphere:
+        return (
+            McKeanVlasov(Sphere(3), GegenbauerSeries(w[:2], 3)),
+            "w2",
+            tuple(np.sort(random.uniform(-1.5, 0.0, 2))),
+        )
+    return McKeanVlasov(Circle(), CosineSeries(w)), "w2", tuple(np.sort(random.uniform(-1.5, 0.2, 2)))
+
+
+@pytest.mark.parametrize(("seed", "sphere"), [(1, False), (2, False), (3, True)])
+def test_regions_of_random_problems_hold_or_say_that_they_do_not(seed, sphere):
+    problem, name, interval = random_problem(np.random.default_rng(seed), sphere)
+    diagram = phase_diagram(problem, (name, interval), relative=(0.6, 1.5))
+    if all(region.agrees is not False for region in diagram.regions) and not diagram.warnings:
+        assert disagreements(diagram, 15, seed) == []
+
+
+@pytest.mark.parametrize("lost", ["fold", "transition"])
+def test_a_lost_curve_is_flagged(monkeypatch, lost):
+    followed = solvers.phases.found.curve
+
+    def without(event, *arguments, **options):
+        if event.type == lost:
+            raise ComputationFailed("lost on purpose")
+        return followed(event, *arguments, **options)
+
+    monkeypatch.setattr(solvers.phases.found, "curve", without)
+    diagram = phase_diagram(ON_CIRCLE, ("beta", (3.0, 7.0)), relative=(0.7, 1.2))
+    assert any("lost on purpose" in warning for warning in diagram.warnings)
+    assert any("a curve is missing" in warning for warning in diagram.warnings)
+
+
+def test_a_silently_lost_curve_is_flagged_as_well(monkeypatch):
+    real = solvers.phases.found.Found.add
+
+    def without(self, found, origin):
+        if found.type != "transition":
+            real(self, found, origin)
+
+    monkeypatch.setattr(solvers.phases.found.Found, "add", without)
+    diagram = phase_diagram(ON_CIRCLE, ("beta", (3.0, 7.0)), relative=(0.7, 1.2))
+    assert any("a curve is missing" in warning for warning in diagram.warnings)
+
+
+def test_without_attraction_there_is_one_region():
+    problem = McKeanVlasov(Circle(), CosineSeries([1.0, 0.5]))
+    diagram = phase_diagram(problem, ("w2", (0.1, 0.9)), coupling=(0.0, 3.0))
+    (region,) = diagram.regions
+    assert (region.minimiser, region.stable, region.agrees, diagram.curves) == ("uniform", 1, True, ())
+
+
+def test_the_seed_chooses_the_points():
+    one, other = (
+        phase_diagram(ON_CIRCLE, ("beta", (1.0, 2.0)), relative=(0.8, 1.2), seed=seed, examine=False)
+        for seed in (1, 1)
+    )
+    assert [region.point for region in one.regions] == [region.point for region in other.regions]
+    assert all(region.agrees is None for region in one.regions)
+
+
+@pytest.mark.parametrize(
+    ("problem", "over", "options", "sentence"),
+    [
+        (ON_CIRCLE, ("bta", (1.0, 2.0)), {}, "did you mean beta"),
+        (ON_CIRCLE, ("coupling", (1.0, 2.0)), {}, "a second parameter"),
+        (ON_CIRCLE, ("beta", (2.0, 1.0)), {}, "increasing"),
+        (ON_CIRCLE, ("beta", (1.0, 2.0)), {"relative": (0.5, 1.0), "coupling": (0.5, 1.0)}, "not both"),
+        (ON_CIRCLE, ("beta", (1.0, 2.0)), {"relative": (1.0, 0.5)}, "increasing"),
+        (McKeanVlasov(Circle(), HegselmannKrause(radius=1.0)), ("radius", (-1.0, 2.0)), {}, "radius"),
+        (McKeanVlasov(Circle(), CosineSeries([1.0])), ("w1", (0.5, 1.0)), {}, "no positive critical coupling"),
+        (equation_of(Circle(), SoftmaxAttention(2.0)), ("beta", (1.0, 2.0)), {}, "free energy"),
+    ],
+)
+def test_nonsense_is_refused_in_a_sentence(problem, over, options, sentence):
+    with pytest.raises(InvalidInput, match=sentence):
+        phase_diagram(problem, over, **options)
+    assert equation_from(problem.to_dict()) == problem
