@@ -27,7 +27,7 @@ from .transitions import transition_start
 # Length of the first steps.
 FIRST_STEP = 0.01
 # The organising point at which a curve meets the uniform state is looked for within so many times the distance of
-# its last two points, among the multiples of its mode up to this one.
+# its last two points, among the divisors of its mode and the multiples up to this one.
 BEYOND, LAST_PARTNER = 4.0, 32
 WORDS = {
     "cusp": "two folds end in each other",
@@ -237,7 +237,7 @@ def _uniform_point(side: Side, plane: Plane) -> UniformPoint | None:
     value = values[-1]
     reach = BEYOND * abs(value - values[-2]) + 1e-9 * abs(value) if len(values) > 1 else 1e-3 * plane.unit
     around = value - reach, value + reach
-    modes = tuple(mode for mode in range(1, LAST_PARTNER + 1) if mode % degree == 0 or mode == degree)
+    modes = tuple(mode for mode in range(1, LAST_PARTNER + 1) if mode % degree == 0 or degree % mode == 0)
     try:
         found = tricritical_points(plane.problem, plane.other, around, (degree,))
         found += mode_interactions(plane.problem, plane.other, around, modes)

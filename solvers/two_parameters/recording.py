@@ -55,7 +55,8 @@ def stationary_point(state: AtState, problem: Equation) -> Point:
     b, q = equation.scales * state.moments, equation.q_at(problem.fixed_coupling)
     evaluation = equation.evaluate(b, q)
     matrix, _ = equation.linearise(b, q, evaluation.gibbs.moments)
-    negative = count_negative(matrix + NEUTRAL * np.eye(b.size))
+    # Counts beside a neutral direction leave one out of those of the own block, which this one stands for.
+    negative = count_negative(matrix + NEUTRAL * np.eye(b.size)) + 1
     return Point(equation, Solution(b, q, evaluation, np.zeros_like(b), 1.0, negative), 0.0)
 
 

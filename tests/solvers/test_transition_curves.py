@@ -174,3 +174,35 @@ def test_points_of_diagrams_in_another_parameter_start_curves():
     assert found.coupling[-1] == pytest.approx(attention().coupling[-1], rel=1e-11)
     over = curve(start, "coupling", tuple(sorted((0.9 * start.coupling, 1.1 * start.coupling))))
     assert over.parameters == ("coupling", "beta")
+
+
+@functools.cache
+def through_the_interaction():
+    """The line of the 1-cluster that begins where modes 1 and 2 are critical together."""
+    start = diagram_of(CosineSeries((-1.0, -0.979)), (0.8, 1.1)).events("transition")[0]
+    return curve(start, "w2", (-1.6, -0.7))
+
+
+def test_a_line_that_begins_at_an_interaction_of_modes():
+    found = through_the_interaction()
+    points = {point.type: point for point in found.special_points}
+    assert points["mode interaction"].values == pytest.approx([-1.0, 2.0], rel=1e-14)
+    assert not found.warnings
+    assert set(found.unstable[1:-1].tolist()) == {0, 1}
+
+
+@pytest.mark.parametrize("place", np.random.default_rng(6).integers(2, 10, 3))
+def test_unstable_directions_are_those_of_the_branch(place):
+    """From the interaction to where it turns the line is on the unstable half of the branch."""
+    found = through_the_interaction()
+    second, coupling = found.values[place]
+    problem = McKeanVlasov(Circle(), CosineSeries((-1.0, second)))
+    branches = bifurcation_diagram(problem, interval=(0.9 * coupling, 1.02 * coupling), rates=False).branches
+    _, expected = min(
+        (np.abs(branch.cosine[k, 1:3] - found.cosine[place, 1:3]).sum() + abs(branch.coupling[k] - coupling), count)
+        for branch in branches
+        if branch.symmetry == 1
+        for k, count in enumerate(branch.unstable)
+        if count >= 0
+    )
+    assert found.unstable[place] == expected
