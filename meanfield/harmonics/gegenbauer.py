@@ -4,6 +4,7 @@ With :math:`P_l(1) = 1` they are Gegenbauer polynomials of index :math:`d/2 - 1`
 """
 
 from collections.abc import Iterator
+from functools import lru_cache
 from itertools import count as count_up
 from typing import Any
 
@@ -27,8 +28,13 @@ def multiplicities(domain: Domain, degree: int) -> Extended:
     >>> multiplicities(Sphere(3), 3).astype(int).tolist()
     [1, 3, 5, 7]
     """
+    return _multiplicities(domain.multiplicity(1), domain.dimension, degree).copy()
+
+
+@lru_cache(maxsize=64)
+def _multiplicities(first: int, dimension: int, degree: int) -> Extended:
     numbers = np.ones(degree + 1, dtype=np.longdouble)
-    numbers[1:] = domain.multiplicity(1) * np.cumprod(multiplicity_ratios(domain.dimension, degree))
+    numbers[1:] = first * np.cumprod(multiplicity_ratios(dimension, degree))
     return numbers
 
 

@@ -187,13 +187,13 @@ def _end(stretch: Stretch, last: Knot, knot: Knot) -> Knot | None:
     """Return the point at which the first parameter leaves its interval, None if it does not."""
     plane = extended(knot.point).plane
     low, high = plane.interval
-    value, before = knot.place.values[0], last.place.values[0]
+    value = knot.place.values[0]
     if low <= value <= high:
         return None
     end = low if value < low else high
     if _is_end(last):
         return last
-    point = _at_end(stretch, end, (end - before) / (value - before))
+    point = _at_end(stretch, end)
     if point is None:
         located = stretch.zero(lambda point: _beyond(point, end))
         if located is None:
@@ -209,20 +209,31 @@ def _is_end(knot: Knot) -> bool:
     return min(abs(knot.place.values[0] - end) for end in interval) <= rounding
 
 
-def _at_end(stretch: Stretch, end: float, share: float) -> Point | None:
+def _at_end(stretch: Stretch, end: float) -> Point | None:
     """Return the point where the first parameter has a value; None if it is no coordinate or none is found."""
     first, second = stretch.first, stretch.second
     equation = extended(second)
     plane = equation.plane
     if plane.in_coupling and plane.names[0] != plane.other:
         return None
-    arclength = first.arclength + share * (second.arclength - first.arclength)
+    aim = end / plane.unit if plane.in_coupling else 1.0 + (end - plane.interval[0]) / plane.length
+
+    def beyond(arclength: float) -> float:
+        b, q = hermite((first, second), arclength)
+        return float((b[-1] if plane.in_coupling else q) - aim)
+
+    low, high = first.arclength, second.arclength
+    ends = beyond(low), beyond(high)
+    # Curves that begin at an organising point may begin beyond the end, which is then behind both points.
+    arclength = low + (high - low) * ends[0] / (ends[0] - ends[1])
+    if ends[0] * ends[1] < 0.0:
+        arclength = float(brentq(beyond, low, high, xtol=1e-9 * (high - low)))
     b, q = hermite((first, second), arclength)
     border = np.zeros_like(b)
     if plane.in_coupling:
-        b[-1], border[-1] = end / plane.unit, 1.0
+        b[-1], border[-1] = aim, 1.0
     else:
-        q = float(1.0 + (end - plane.interval[0]) / plane.length)
+        q = aim
     solution = correct(equation, b, q, border, 0.0 if plane.in_coupling else 1.0, POLISHED)
     if solution is None or length(solution.b - b, solution.q - q) > MISSED * (second.arclength - first.arclength):
         return None

@@ -97,18 +97,20 @@ class Plane:
         square = (self.multipliers(problem.potential, self.last)[self.reference] ** 2).sum()
         return x, float(abs(given[COUPLING]) * np.sqrt(square) / problem.positive_noise)
 
-    def at(self, x: float, q: float) -> Equation:
-        """Return the equation at x and q, its coupling, where that is one of the two, as at the start.
+    def at(self, x: float, q: float, coupling: Number | None = None) -> Equation:
+        """Return the equation at x and q, its coupling, where that is one of the two, as given or at the start.
 
         Raises
         ------
         InvalidInput
             If a parameter is not admissible there.
         """
-        problem = self.problem
+        fields: dict[str, Any] = {} if coupling is None else {COUPLING: coupling}
         for name, value in self._values(x, q):
-            problem = problem.with_parameter(name, value)
-        return problem
+            role, own = self.roles[name]
+            known = fields[role] if role in fields else getattr(self.problem, role)
+            fields[role] = known.with_parameter(own, value) if own else value
+        return self.problem.replace(**fields)
 
     def coefficients(self, x: float, q: float, degrees: Integers) -> "Coefficients":
         """Return the coefficients of the modes of some degrees at x and q.
@@ -142,6 +144,11 @@ class Plane:
         return potential
 
     @cached_property
+    def numbers(self) -> Floats:
+        """The numbers of harmonics N_k of the degrees of reference."""
+        return np.array([self.problem.domain.multiplicity(k) for k in self.reference.tolist()], dtype=float)
+
+    @cached_property
     def last(self) -> int:
         """The last degree of reference."""
         return int(self.reference[-1])
@@ -156,11 +163,6 @@ class Plane:
         if role != self.problem.law_field:
             return np.zeros(degree + 1, dtype=np.longdouble)
         return potential.multiplier_derivatives(own, self.problem.domain, degree).astype(np.longdouble)
-
-    def strengths(self, x: float, q: float) -> Floats:
-        """Return lambda_k at x and q, of the degrees of reference."""
-        numbers = np.array([self.problem.domain.multiplicity(degree) for degree in self.reference.tolist()])
-        return np.asarray(self.coefficients(x, q, self.reference).attractions / numbers, dtype=float)
 
     def significant(self, x: float, q: float, degrees: Integers) -> Integers:
         """Return which of some degrees the field has at x and q, or acquires with the two parameters."""
@@ -228,6 +230,11 @@ class Coefficients:
         if plane.problem.confinement is not None:
             self.forces = -self._about(self._confinement.multipliers, self._confinement.sine_multipliers)
 
+    @property
+    def strengths(self) -> Floats:
+        """Lambda_k of the degrees of reference of the plane."""
+        return np.asarray(self._extended[self._plane.reference].astype(float) / self._plane.numbers)
+
     @cached_property
     def slopes(self) -> tuple[Floats, Floats]:
         """The derivatives of sigma and of f in x and q, (2, size) each."""
@@ -253,10 +260,10 @@ class Coefficients:
     def place(self) -> Place:
         """The point of the plane."""
         plane, (x, q) = self._plane, self._place
-        problem, other = plane.at(x, q), x * plane.unit
+        other = x * plane.unit
         if not plane.in_coupling:
             first, slopes = plane.first(q), np.array([[0.0, plane.length], [plane.unit, 0.0]])
-            return Place(problem, (first, other), slopes)
+            return Place(plane.at(x, q), (first, other), slopes)
         coupling = plain(-self._factor * self._noise)
         growth = float(self._growth)
         if plane.roles[plane.other][0] == "noise":
@@ -265,7 +272,7 @@ class Coefficients:
         slopes = np.array([[-growth * strength, strength / q], [plane.unit, 0.0]])
         swapped = plane.names[0] == plane.other
         values = (other, strength) if swapped else (strength, other)
-        return Place(problem.at(coupling=coupling), values, slopes[::-1] if swapped else slopes)
+        return Place(plane.at(x, q, coupling), values, slopes[::-1] if swapped else slopes)
 
     @cached_property
     def _own_slopes(self) -> Any:

@@ -81,7 +81,8 @@ class ThresholdEquation(ExtendedEquation):
 
     def _margin(self, point: Point) -> float:
         """Return one minus the largest lambda of the other modes."""
-        strengths = self.plane.strengths(float(point.b[-1]), point.q)
+        (state,) = self.system(point.b, point.q).states
+        strengths = state.coefficients.strengths
         return 1.0 - float(strengths[self.plane.reference != self.degree].max(initial=0.0))
 
     def _excess(self, point: Point) -> float:

@@ -112,8 +112,8 @@ class TransitionEquation(ExtendedEquation):
 
     def _margin(self, point: Point) -> float:
         """Return one minus the largest lambda of the modes, which is critical at one."""
-        strengths = self.plane.strengths(float(point.b[-1]), point.q)
-        return 1.0 - float(strengths.max())
+        (state,) = self.system(point.unknowns_on(self)[0], point.q).states
+        return 1.0 - float(state.coefficients.strengths.max())
 
     def _energy(self, point: Point) -> float:
         """Return the free energy of the first state above that of the uniform one."""
