@@ -81,6 +81,16 @@ WRONG = {
 }
 
 
+@pytest.mark.parametrize("command", ["bifurcation", "phase", "sweep"])
+def test_a_misspelt_parameter_that_is_not_given_is_named_before_it_is_asked_for(capsys, tmp_path, command):
+    further = {"bifurcation": (), "phase": (), "sweep": ("3", "--store", str(tmp_path / "runs"))}[command]
+    coupling = () if command == "phase" else ("--coupling", "0.2")
+    code, _, err = run(capsys, command, "transformer", *coupling, "--over", "bta", "1", "8", *further)
+    assert code != 0
+    assert "'bta'" in err
+    assert "did you mean beta?" in err
+
+
 @pytest.mark.parametrize("wrong", WRONG)
 def test_nonsense_is_refused(capsys, wrong):
     arguments, words = WRONG[wrong]
