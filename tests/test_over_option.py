@@ -56,7 +56,9 @@ def test_files_of_it_are_shown_and_exported(capsys, tmp_path):
     series = ("bifurcation", "cosine-series", "--coefficients", "-1", "-0.2", "--no-rates", "--quiet")
     assert run(capsys, *series, *over, "--to", str(target))[0] == 0
     assert open_diagram(target).parameter == "w2"
-    assert "w2 -1.2 to 1 in place of -0.2" in run(capsys, "show", str(target))[1]
+    first, second, *_ = run(capsys, "show", str(target))[1].splitlines()
+    assert first == "cosine-series (w = [-1, w2]) on the circle, noise D = 1, coupling kappa = 2.3"
+    assert second == "w2 -1.2 to 1"
     assert run(capsys, "export", str(target), "--to", str(tmp_path / "along.csv"))[0] == 0
     assert (tmp_path / "along.csv").read_text().startswith("branch,point,w2,coupling,")
     assert run(capsys, "plot", str(target), "--to", str(tmp_path / "along.svg"))[0] == 0

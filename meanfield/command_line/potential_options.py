@@ -348,9 +348,7 @@ def _require_known_ranges(
     name: str, parameters: list[Parameter], given: dict[str, Any], settings: argparse.Namespace
 ) -> None:
     """Refuse a range whose name is a misspelt one of a parameter that is not given, before that is asked for."""
-    wanted = [
-        parameter.option for parameter in parameters if parameter.required and parameter.field not in given
-    ]
+    wanted = [parameter.option for parameter in parameters if parameter.required and parameter.field not in given]
     for destination in sorted(vars(settings)):
         over = destination.removeprefix(varied(""))
         hint = did_you_mean(over, wanted) if over != destination else ""

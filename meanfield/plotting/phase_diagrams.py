@@ -16,7 +16,7 @@ from ..arguments import checked
 from ..records.curves import Curve, OrganisingPoint
 from ..records.phase_diagram import PhaseDiagram, Region
 from .appearance import COLOURS, plain_frame
-from .captions import COLOUR, FONT_SIZE, branch_name, caption, fitted, width_of
+from .captions import COLOUR, FONT_SIZE, branch_name, caption_parts_over, fitted, joined, width_of
 from .quantities import parameter_symbol
 
 if TYPE_CHECKING:
@@ -114,21 +114,6 @@ def plot_curve(curve: Curve, ax: "Axes | None" = None, **style: Any) -> "Axes":
     ax.legend(frameon=False, fontsize=8, loc="best")
     plain_frame(ax)
     return ax
-
-
-def caption_over(diagram: PhaseDiagram) -> str:
-    """Return the caption of a problem without the value of the parameter that varies."""
-    low, high = diagram.interval
-    # A value of many digits is found in the text again, wherever its parameter stands there.
-    value = low + (high - low) * 0.43219876543
-    text = caption(diagram.problem.with_parameter(diagram.parameter, value))
-    symbol = parameter_symbol(diagram.parameter)
-    for digits in (f"{value:.12g}", f"{value:.6g}"):
-        named = (
-            rf"\$\\?\w+=\s*{re.escape(digits)}\$|\b{diagram.parameter} = {re.escape(digits)}|{re.escape(digits)}"
-        )
-        text = re.sub(named, lambda _: symbol, text)
-    return text
 
 
 def _new_axes() -> "Axes":
@@ -250,6 +235,7 @@ def _explain(ax: "Axes", diagram: PhaseDiagram, tints: dict[str, str], used: Seq
         if kind in used
     ]
     rows = math.ceil(len(handles) / ROW)
+    parts = caption_parts_over(diagram.problem, diagram.parameter, diagram.interval)
     legend = ax.legend(
         handles=handles,
         frameon=False,
@@ -259,7 +245,7 @@ def _explain(ax: "Axes", diagram: PhaseDiagram, tints: dict[str, str], used: Seq
         loc="lower center",
         bbox_to_anchor=(0.5, 1.0),
         ncols=math.ceil(len(handles) / max(rows, 1)),
-        title=fitted(caption_over(diagram), width_of(ax)),
+        title=fitted(joined(parts), width_of(ax)),
         title_fontproperties={"size": FONT_SIZE},
     )
     legend.get_title().set(color=COLOUR, multialignment="center")
