@@ -42,8 +42,9 @@ MARKERS = {
     "triple point": ("^", 7.0),
     "end point": ("D", 5.5),
 }
-# Distance above and below a curve, in windows, at which it is asked whether it separates regions.
-BESIDE = 2e-3
+# Distances above and below a curve, in windows, at which it is asked whether it separates regions: the small ones
+# where these are thin, as towards a cusp.
+BESIDE = (2e-3, 2e-4, 2e-5)
 # The raster on which places for names are sought, and the size of a letter in points.
 RASTER = (240, 160)
 LETTER = (0.52, 1.3)
@@ -171,19 +172,23 @@ def _draw_curve(ax: "Axes", diagram: PhaseDiagram, curve: Curve, style: dict[str
 
 def _separates(diagram: PhaseDiagram, curve: Curve, x: Floats, y: Floats) -> NDArray[np.bool_]:
     """Return for each piece between two points of a curve whether it separates regions, (P - 1,)."""
-    aside = BESIDE * (diagram.window[1] - diagram.window[0])
-    found = []
-    for first, height in zip(0.5 * (x[1:] + x[:-1]), 0.5 * (y[1:] + y[:-1]), strict=True):
-        below, above = (diagram.region_at(float(first), float(height + side * aside)) for side in (-1, 1))
-        if below is None or above is None:
-            found.append(below is not above)
-        elif curve.type == "transition":
-            # Two clusters of one name may exchange their order as well, which no name of a region shows.
-            clusters = curve.other_symmetry not in (None, 0) and curve.symmetry != 0
-            found.append(below.minimiser != above.minimiser or (clusters and below.stable == above.stable == 2))
-        else:
-            found.append(below is not above)
+    unit = diagram.window[1] - diagram.window[0]
+    middles = zip(0.5 * (x[1:] + x[:-1]), 0.5 * (y[1:] + y[:-1]), strict=True)
+    found = [
+        any(_separates_at(diagram, curve, float(first), float(height), aside * unit) for aside in BESIDE)
+        for first, height in middles
+    ]
     return np.array(found, dtype=bool)
+
+
+def _separates_at(diagram: PhaseDiagram, curve: Curve, first: float, height: float, aside: float) -> bool:
+    """Return whether the regions at a distance below and above a point of a curve are separated by it."""
+    below, above = (diagram.region_at(first, height + side * aside) for side in (-1, 1))
+    if below is None or above is None or curve.type != "transition":
+        return below is not above
+    # Two clusters of one name may exchange their order as well, which no name of a region shows.
+    clusters = curve.other_symmetry not in (None, 0) and curve.symmetry != 0
+    return below.minimiser != above.minimiser or (clusters and below.stable == above.stable == 2)
 
 
 def _pieces(strong: NDArray[np.bool_]) -> list[tuple[int, int, bool]]:
