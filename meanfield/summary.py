@@ -10,7 +10,7 @@ from .records.diagram import Branch, Diagram, SpecialPoint
 from .records.outcome import Outcome
 from .records.pieces import segments
 from .records.state import State
-from .wording import LONGEST_LIST, describe, number_in_words, wrapped
+from .wording import LONGEST_LIST, describe, describe_over, number_in_words, wrapped
 
 INDENT = "  "
 ROUNDING = 1e-12
@@ -42,12 +42,17 @@ def summarise(diagram: Diagram) -> str:
 
 def _header(diagram: Diagram) -> Iterator[str]:
     varied = diagram.parameter != COUPLING
-    yield from wrapped(describe(diagram.problem if varied else diagram.problem.at(coupling=None)), "", INDENT)
     low, high = diagram.interval
+    yield from wrapped(
+        describe_over(diagram.problem, diagram.parameter, (low, high))
+        if varied
+        else describe(diagram.problem.at(coupling=None)),
+        "",
+        INDENT,
+    )
     critical = diagram.critical_coupling
     relative = f" ({float(low / critical):.6g} to {float(high / critical):.6g} relative)" if critical else ""
-    instead = f" in place of {number_in_words(diagram.problem.parameters[diagram.parameter])}" if varied else ""
-    yield f"{diagram.parameter} {number_in_words(low)} to {number_in_words(high)}{relative}{instead}"
+    yield f"{diagram.parameter} {number_in_words(low)} to {number_in_words(high)}{relative}"
     if critical is None and not varied:
         yield "no positive critical coupling"
     if critical is not None:

@@ -1,6 +1,8 @@
 """Problems, potentials and numbers in words."""
 
+import re
 import textwrap
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -9,12 +11,54 @@ from .equations import CommonFrequency, DepthScaled, Equation, Gradient, PhaseLa
 from .potentials import Combination, Custom, Number
 from .potentials.terms import joined
 
+Interval = tuple[Number, Number]
 WIDTH = 100
 LONGEST_LIST = 6
 
 
 def describe(problem: Equation) -> str:
     """Return a problem in one line, such as ``transformer (beta = 5) on the circle, noise D = 1``."""
+    return ", ".join(_parts(problem))
+
+
+def describe_over(problem: Equation, parameter: str, interval: Interval) -> str:
+    """Return a problem in one line without the value of a parameter that varies in an interval."""
+    return ", ".join(parts_over(_parts, problem, parameter, interval, parameter))
+
+
+def parts_over(
+    parts: Callable[[Equation], Sequence[str]],
+    problem: Equation,
+    parameter: str,
+    interval: Interval,
+    symbol: str,
+) -> list[str]:
+    """Return the parts of a text on a problem with a symbol in the place of a parameter that varies.
+
+    Parameters
+    ----------
+    parts
+        Returns the texts of a problem.
+    interval
+        Lowest and highest value of the parameter.
+    symbol
+        What stands where the text does not name the parameter by itself, as among the coefficients of a series.
+    """
+    low, high = interval
+    # A value of many digits is found in the text again, wherever its parameter stands there.
+    value = float(low) + (float(high) - float(low)) * 0.43219876543
+    digits = "|".join(re.escape(f"{value:.{number}g}") for number in (12, 6))
+    texts = parts(problem.with_parameter(parameter, value))
+    # A formula gives way to the symbol; a name in front of the value stays alone.
+    texts = [re.sub(rf"\$\\?\w+=({digits})\$", lambda _: symbol, text) for text in texts]
+    texts = [
+        re.sub(rf"(\b(?:\w+(?= = )|{re.escape(parameter)}))(?: =)? (?:{digits})", r"\1", text) for text in texts
+    ]
+    return [re.sub(digits, lambda _: symbol, text) for text in texts]
+
+
+def _parts(problem: Equation) -> list[str]:
+    """Return law with domain, noise and, where there are any, coupling and confinement in words."""
     parts = [
         f"{potential_in_words(problem.law)} on {problem.domain.in_words}",
         f"noise D = {problem.noise:.12g}",
@@ -23,7 +67,7 @@ def describe(problem: Equation) -> str:
         parts.append(f"coupling kappa = {number_in_words(problem.coupling)}")
     if problem.confinement is not None:
         parts.append(f"confinement {potential_in_words(problem.confinement)}")
-    return ", ".join(parts)
+    return parts
 
 
 def number_in_words(value: Number, digits: int = 12) -> str:

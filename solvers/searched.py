@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
 # Fewer states than this must be expected unseen for a search to count as settled.
 QUARTER = 0.25
+MISSING = "some are missing, for the indices of those found do not add up (Morse relation)"
 
 
 class Tally(NamedTuple):

@@ -56,7 +56,9 @@ def test_files_of_it_are_shown_and_exported(capsys, tmp_path):
     series = ("bifurcation", "cosine-series", "--coefficients", "-1", "-0.2", "--no-rates", "--quiet")
     assert run(capsys, *series, *over, "--to", str(target))[0] == 0
     assert open_diagram(target).parameter == "w2"
-    assert "w2 -1.2 to 1 in place of -0.2" in run(capsys, "show", str(target))[1]
+    first, second, *_ = run(capsys, "show", str(target))[1].splitlines()
+    assert first == "cosine-series (w = [-1, w2]) on the circle, noise D = 1, coupling kappa = 2.3"
+    assert second == "w2 -1.2 to 1"
     assert run(capsys, "export", str(target), "--to", str(tmp_path / "along.csv"))[0] == 0
     assert (tmp_path / "along.csv").read_text().startswith("branch,point,w2,coupling,")
     assert run(capsys, "plot", str(target), "--to", str(tmp_path / "along.svg"))[0] == 0
@@ -79,6 +81,16 @@ WRONG = {
     "unknown": (("--beta", "5", "--coupling", "0.2", "--over", "betta", "1", "2"), "did you mean beta"),
     "not admissible": (("--beta", "5", "--coupling", "0.2", "--over", "beta", "-1", "2"), "beta"),
 }
+
+
+@pytest.mark.parametrize("command", ["bifurcation", "phase", "sweep"])
+def test_a_misspelt_parameter_that_is_not_given_is_named_before_it_is_asked_for(capsys, tmp_path, command):
+    further = {"bifurcation": (), "phase": (), "sweep": ("3", "--store", str(tmp_path / "runs"))}[command]
+    coupling = () if command == "phase" else ("--coupling", "0.2")
+    code, _, err = run(capsys, command, "transformer", *coupling, "--over", "bta", "1", "8", *further)
+    assert code != 0
+    assert "'bta'" in err
+    assert "did you mean beta?" in err
 
 
 @pytest.mark.parametrize("wrong", WRONG)

@@ -315,6 +315,7 @@ def _law(parser: Parser, settings: argparse.Namespace, domain: Domain) -> Any:
         for parameter in parameters
         if parameter.required and parameter.field not in given and hasattr(settings, varied(parameter.option))
     }
+    _require_known_ranges(name, parameters, given, settings)
     _require_complete(parser, kind, parameters, given)
     if kind is GegenbauerSeries:
         given["dimension"] = domain.dimension
@@ -341,6 +342,18 @@ def _require_own(name: str, parameters: list[Parameter], settings: argparse.Name
             option = destination.removeprefix("potential ")
             takes = " and ".join(f"--{parameter.option}" for parameter in parameters) or "no parameters"
             raise InvalidInput(f"--{option} does not belong to the potential {name!r}, which takes {takes}")
+
+
+def _require_known_ranges(
+    name: str, parameters: list[Parameter], given: dict[str, Any], settings: argparse.Namespace
+) -> None:
+    """Refuse a range whose name is a misspelt one of a parameter that is not given, before that is asked for."""
+    wanted = [parameter.option for parameter in parameters if parameter.required and parameter.field not in given]
+    for destination in sorted(vars(settings)):
+        over = destination.removeprefix(varied(""))
+        hint = did_you_mean(over, wanted) if over != destination else ""
+        if hint:
+            raise InvalidInput(f"the potential {name!r} has no parameter {over!r} for --over; {hint.strip()}")
 
 
 def _require_complete(parser: Parser, kind: type[Any], parameters: list[Parameter], given: dict[str, Any]) -> None:

@@ -3,13 +3,13 @@
 import re
 import textwrap
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from ..arguments import checked
 from ..equations import Equation
 from ..records.columns import COUPLING
 from ..records.diagram import Diagram
-from ..wording import number_in_words, potential_in_words
+from ..wording import number_in_words, parts_over, potential_in_words
 from .appearance import AXES_SIZE
 from .quantities import parameter_symbol
 
@@ -46,10 +46,15 @@ def caption_parts(problem: Equation) -> tuple[str, ...]:
 
 
 def diagram_parts(diagram: Diagram) -> tuple[str, ...]:
-    """Return the caption of a diagram in parts, without its coupling; in another parameter, which one varies."""
+    """Return the caption of a diagram in parts, without the value of the parameter that varies."""
     if diagram.parameter == COUPLING:
         return caption_parts(diagram.problem.at(coupling=None))
-    return (*caption_parts(diagram.problem), f"{parameter_symbol(diagram.parameter)} varied")
+    return caption_parts_over(diagram.problem, diagram.parameter, diagram.interval)
+
+
+def caption_parts_over(problem: Equation, parameter: str, interval: tuple[Any, Any]) -> tuple[str, ...]:
+    """Return the parts of the caption of a problem without the value of a parameter that varies."""
+    return tuple(parts_over(caption_parts, problem, parameter, interval, parameter_symbol(parameter)))
 
 
 def joined(parts: Sequence[str]) -> str:

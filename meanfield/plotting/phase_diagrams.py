@@ -16,7 +16,7 @@ from ..arguments import checked
 from ..records.curves import Curve, OrganisingPoint
 from ..records.phase_diagram import PhaseDiagram, Region
 from .appearance import COLOURS, plain_frame
-from .captions import COLOUR, FONT_SIZE, branch_name, caption, fitted, width_of
+from .captions import COLOUR, FONT_SIZE, branch_name, caption_parts_over, fitted, joined, width_of
 from .quantities import parameter_symbol
 
 if TYPE_CHECKING:
@@ -42,8 +42,9 @@ MARKERS = {
     "triple point": ("^", 7.0),
     "end point": ("D", 5.5),
 }
-# Distance above and below a curve, in windows, at which it is asked whether it separates regions.
-BESIDE = 2e-3
+# Distances above and below a curve, in windows, at which it is asked whether it separates regions: the small ones
+# where these are thin, as towards a cusp.
+BESIDE = (2e-3, 2e-4, 2e-5)
 # The raster on which places for names are sought, and the size of a letter in points.
 RASTER = (240, 160)
 LETTER = (0.52, 1.3)
@@ -116,21 +117,6 @@ def plot_curve(curve: Curve, ax: "Axes | None" = None, **style: Any) -> "Axes":
     return ax
 
 
-def caption_over(diagram: PhaseDiagram) -> str:
-    """Return the caption of a problem without the value of the parameter that varies."""
-    low, high = diagram.interval
-    # A value of many digits is found in the text again, wherever its parameter stands there.
-    value = low + (high - low) * 0.43219876543
-    text = caption(diagram.problem.with_parameter(diagram.parameter, value))
-    symbol = parameter_symbol(diagram.parameter)
-    for digits in (f"{value:.12g}", f"{value:.6g}"):
-        named = (
-            rf"\$\\?\w+=\s*{re.escape(digits)}\$|\b{diagram.parameter} = {re.escape(digits)}|{re.escape(digits)}"
-        )
-        text = re.sub(named, lambda _: symbol, text)
-    return text
-
-
 def _new_axes() -> "Axes":
     from matplotlib.figure import Figure
 
@@ -186,19 +172,23 @@ def _draw_curve(ax: "Axes", diagram: PhaseDiagram, curve: Curve, style: dict[str
 
 def _separates(diagram: PhaseDiagram, curve: Curve, x: Floats, y: Floats) -> NDArray[np.bool_]:
     """Return for each piece between two points of a curve whether it separates regions, (P - 1,)."""
-    aside = BESIDE * (diagram.window[1] - diagram.window[0])
-    found = []
-    for first, height in zip(0.5 * (x[1:] + x[:-1]), 0.5 * (y[1:] + y[:-1]), strict=True):
-        below, above = (diagram.region_at(float(first), float(height + side * aside)) for side in (-1, 1))
-        if below is None or above is None:
-            found.append(below is not above)
-        elif curve.type == "transition":
-            # Two clusters of one name may exchange their order as well, which no name of a region shows.
-            clusters = curve.other_symmetry not in (None, 0) and curve.symmetry != 0
-            found.append(below.minimiser != above.minimiser or (clusters and below.stable == above.stable == 2))
-        else:
-            found.append(below is not above)
+    unit = diagram.window[1] - diagram.window[0]
+    middles = zip(0.5 * (x[1:] + x[:-1]), 0.5 * (y[1:] + y[:-1]), strict=True)
+    found = [
+        any(_separates_at(diagram, curve, float(first), float(height), aside * unit) for aside in BESIDE)
+        for first, height in middles
+    ]
     return np.array(found, dtype=bool)
+
+
+def _separates_at(diagram: PhaseDiagram, curve: Curve, first: float, height: float, aside: float) -> bool:
+    """Return whether the regions at a distance below and above a point of a curve are separated by it."""
+    below, above = (diagram.region_at(first, height + side * aside) for side in (-1, 1))
+    if below is None or above is None or curve.type != "transition":
+        return below is not above
+    # Two clusters of one name may exchange their order as well, which no name of a region shows.
+    clusters = curve.other_symmetry not in (None, 0) and curve.symmetry != 0
+    return below.minimiser != above.minimiser or (clusters and below.stable == above.stable == 2)
 
 
 def _pieces(strong: NDArray[np.bool_]) -> list[tuple[int, int, bool]]:
@@ -250,6 +240,7 @@ def _explain(ax: "Axes", diagram: PhaseDiagram, tints: dict[str, str], used: Seq
         if kind in used
     ]
     rows = math.ceil(len(handles) / ROW)
+    parts = caption_parts_over(diagram.problem, diagram.parameter, diagram.interval)
     legend = ax.legend(
         handles=handles,
         frameon=False,
@@ -259,7 +250,7 @@ def _explain(ax: "Axes", diagram: PhaseDiagram, tints: dict[str, str], used: Seq
         loc="lower center",
         bbox_to_anchor=(0.5, 1.0),
         ncols=math.ceil(len(handles) / max(rows, 1)),
-        title=fitted(caption_over(diagram), width_of(ax)),
+        title=fitted(joined(parts), width_of(ax)),
         title_fontproperties={"size": FONT_SIZE},
     )
     legend.get_title().set(color=COLOUR, multialignment="center")

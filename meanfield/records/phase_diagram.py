@@ -14,7 +14,7 @@ from ..base import Record, SavedRecord
 from ..equations import Equation
 from ..errors import InvalidInput, did_you_mean
 from ..harmonics import moment_columns
-from ..wording import describe
+from ..wording import describe_over
 from .curves import Curve, OrganisingPoint
 from .diagram import is_index
 
@@ -221,7 +221,7 @@ class PhaseDiagram(SavedRecord):
         low, high = self.interval
         name = "coupling" if self.unit == "coupling" else "relative coupling"
         lines = [
-            describe(self.problem),
+            describe_over(self.problem, self.parameter, self.interval),
             f"{self.parameter} from {low:g} to {high:g}, {name} from {self.window[0]:g} to {self.window[1]:g}",
             "",
             "curves",

@@ -28,7 +28,7 @@ from ..branches.continuation import Point
 from ..branches.deflation import ARTEFACT
 from ..equation import StationaryEquation
 from ..geometry import Geometry
-from ..searched import Searched
+from ..searched import MISSING, Searched
 from ..significant import confining_symmetry
 from ..sizing import confinement_field, stationary_equation
 from .axes import axis_of
@@ -52,7 +52,6 @@ SAMPLED = 16
 SEED = 0
 # Relative distance within which a coupling is that of a family.
 VERTICAL = 1e-12
-MISSING = "some are missing, for the indices of those found do not add up (Morse relation)"
 LOOSE = "some may be missing, for the confinement, which has no axis, holds the angle of one by little but rounding"
 # A state with an eigenvalue nearer to zero is taken for degenerate.
 DEGENERATE = 1e-7

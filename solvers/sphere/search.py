@@ -18,7 +18,7 @@ from ..branches.orbits import lengths, same_orbit, symmetry_of
 from ..branches.uniform import unstable_uniform
 from ..equation import StationaryEquation
 from ..geometry import Geometry
-from ..searched import Searched, Tally
+from ..searched import MISSING, Searched, Tally
 from ..significant import confining_symmetry
 from ..sizing import stationary_equation
 from .identity import copies_of
@@ -40,7 +40,6 @@ AGAIN = 3
 # A confinement smaller than this in all, in units of D, moves states by no more than what counts as the same.
 WEAK = 1e-4
 HELD = "some may be missing, for the confinement, which has no axis, holds states by little more than rounding"
-MISSING = "some are missing, for the indices of those found do not add up (Morse relation)"
 CONVEX = "the second variation of the free energy is definite at every density"
 ONE_DEGREE = "with degree one alone the states are the uniform one and, beyond its threshold, one exp(r cos t)/Z"
 

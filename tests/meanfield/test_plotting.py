@@ -13,12 +13,14 @@ from sample import repulsive_sample, sample
 from meanfield import (
     Circle,
     ComputationFailed,
+    ContinuityEquation,
     CosineSeries,
     InvalidInput,
     Kuramoto,
     MaierSaupe,
     McKeanVlasov,
     Outcome,
+    PhaseLag,
     Sphere,
     Transformer,
 )
@@ -31,7 +33,9 @@ from meanfield.plotting import (
     plot_state,
     save_figure,
 )
+from meanfield.plotting.captions import caption_parts_over, joined
 from meanfield.records import segments
+from meanfield.wording import describe_over
 
 
 @pytest.fixture
@@ -218,6 +222,29 @@ def test_the_problem_is_named(diagram):
 )
 def test_captions(problem, expected):
     assert caption(problem) == expected
+
+
+HALF = McKeanVlasov(Circle(), Transformer(beta=0.5), noise=0.5, coupling=0.5)
+
+
+@pytest.mark.parametrize(
+    ("problem", "parameter", "text", "drawn"),
+    [
+        (HALF, "beta", "transformer (beta) on the circle, noise D = 0.5, coupling kappa = 0.5",
+         r"transformer ($\beta$) on the circle, $D=0.5$, $\kappa=0.5$"),
+        (HALF, "noise", "transformer (beta = 0.5) on the circle, noise D, coupling kappa = 0.5",
+         r"transformer ($\beta=0.5$) on the circle, $D$, $\kappa=0.5$"),
+        (McKeanVlasov(Circle(), CosineSeries((-1.0, 0.5, -1.0))), "w2",
+         "cosine-series (w = [-1, w2, -1]) on the circle, noise D = 1",
+         "cosine-series (w = [-1, $w_{2}$, -1]) on the circle, $D=1$"),
+        (ContinuityEquation(Circle(), PhaseLag(Kuramoto(), 0.5)), "lag",
+         "kuramoto with the phase lag on the circle, noise D = 1",
+         "kuramoto with the phase lag on the circle, $D=1$"),
+    ],
+)  # fmt: skip
+def test_a_parameter_that_varies_is_named_without_a_value(problem, parameter, text, drawn):
+    assert describe_over(problem, parameter, (0.25, 1.0)) == text
+    assert joined(caption_parts_over(problem, parameter, (0.25, 1.0))) == drawn
 
 
 def test_where_a_branch_was_left_there_is_a_mark(diagram):

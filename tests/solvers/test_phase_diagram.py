@@ -110,6 +110,16 @@ def test_two_clusters_exchange_on_a_line_that_ends_in_the_cusp():
     assert stable[0].free_energy_gap == pytest.approx(stable[1].free_energy_gap, abs=64 * EPS)
 
 
+def test_the_line_between_two_clusters_is_drawn_bold_up_to_the_cusp():
+    diagram = of_the_cusp()
+    (cusp,) = diagram.events("cusp")
+    pieces = [line for line in diagram.plot().get_lines() if line.get_gid() == "transition 1-cluster | 1-cluster"]
+    widest = max(line.get_linewidth() for line in pieces)
+    ends = [line.get_xdata().max() for line in pieces if line.get_linewidth() == widest]
+    # Less than a third of the width of the marker there, which is 0.015 of that of the window.
+    assert max(ends) == pytest.approx(cusp.values[0], abs=0.005 * (diagram.interval[1] - diagram.interval[0]))
+
+
 def random_problem(random, sphere):
     w = -random.uniform(0.0, 1.0, 4)
     w[0] = -1.0
