@@ -143,9 +143,9 @@ def test_an_interval_with_inadmissible_values_ends_before_them():
 def test_refusals():
     kinked = McKeanVlasov(Circle(), Transformer(6.0), confinement=0.05 * HegselmannKrause(1.0))
     points = bifurcation_diagram(kinked, (0.0, 0.12), rates=False, depth=1).events("fold")
-    if points:
-        with pytest.raises(NotResolved, match="with a kink"):
-            curve(points[0], "beta", (5.0, 7.0))
+    assert points
+    with pytest.raises(NotResolved, match="with a kink"):
+        curve(points[0], "beta", (5.0, 7.0))
     secondary = bifurcation_diagram(MIXTURE, (5.0, 12.0), rates=False, depth=1).events("branch point", "prolate")
     with pytest.raises(InvalidInput, match="branch points on branches of clustered states are not followed"):
         curve(secondary[0], "kuramoto_factor", (0.05, 1.0))

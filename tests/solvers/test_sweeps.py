@@ -26,7 +26,7 @@ from meanfield import (
     Transformer,
     open_sweep,
 )
-from meanfield.export import Store
+from meanfield.export import Store, write_files
 from solvers import bifurcation_diagram, simulate, stationary_states, sweep
 from tests import sweep_functions as functions
 
@@ -502,30 +502,29 @@ def test_an_interrupt_keeps_what_is_finished(tmp_path):
         sweep(FAMILY, executor=Interrupting(), **call)
 
 
-def test_a_full_disk_ends_the_run_in_one_sentence(tmp_path, monkeypatch):
-    """From the third result on the disk takes nothing; then there is room again."""
+def test_a_disk_that_takes_no_more_ends_the_run_in_one_sentence(tmp_path, monkeypatch):
+    """From the third file on the system refuses all but a few bytes of each; then there is room again."""
+    resource = pytest.importorskip("resource")
     call = {"values": {"beta": BETAS}, "compute": functions.threshold, "store": tmp_path / "runs"}
-    monkeypatch.setattr("meanfield.export.stores.write_files", refusing(2))
-    with pytest.raises(ComputationFailed, match="No space left") as raised:
-        sweep(FAMILY, **call)
-    assert raised.value.partial.status.tolist() == ["complete", "missing", "missing", "missing"]
-    monkeypatch.undo()
-    assert sweep(FAMILY, **call).outcome is Outcome.SWEPT
-
-
-def refusing(most):
-    """Return a writer of files that finds the disk full after so many calls."""
-    from meanfield.export import write_files
-
-    written = []
+    kind, written = resource.RLIMIT_FSIZE, []
+    usual = resource.getrlimit(kind)
 
     def write(writers, force=False):
-        if len(written) == most:
-            raise ComputationFailed("run could not be written (No space left on device)")
+        if len(written) == 2:
+            resource.setrlimit(kind, (16, usual[1]))
         written.append(writers)
         return write_files(writers, force)
 
-    return write
+    monkeypatch.setattr("meanfield.export.stores.write_files", write)
+    try:
+        with pytest.raises(ComputationFailed, match=r"could not be written \(File too large\)") as raised:
+            sweep(FAMILY, **call)
+    finally:
+        resource.setrlimit(kind, usual)
+    monkeypatch.undo()
+    assert raised.value.partial.status.tolist() == ["complete", "missing", "missing", "missing"]
+    assert not list((tmp_path / "runs").glob("**/*.part"))
+    assert sweep(FAMILY, **call).outcome is Outcome.SWEPT
 
 
 # What is refused
