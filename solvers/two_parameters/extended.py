@@ -11,9 +11,10 @@ from typing import Any
 import numpy as np
 
 from meanfield import InvalidInput
+from meanfield.equations import LARGEST_DEGREE
 from meanfield.records import CurveType
 
-from ..bases import EPS, Basis, Floats, Gibbs
+from ..bases import EPS, Basis, Floats, Gibbs, Integers
 from ..branches.continuation import Point, length
 from ..equation import Evaluation, StationaryEquation
 from ..limits import MAX_UNKNOWNS
@@ -180,7 +181,17 @@ class ExtendedEquation(StationaryEquation):
         """Return whether no mode beyond the unknowns moves the density: the last do not, or there are none."""
         degrees = state.dressed.basis.degrees
         last = degrees >= degrees[-1] - 3 * state.dressed.basis.symmetry
-        return bool(np.abs(state.field[last]).max() <= EPS) or self.plane.ends_by(int(degrees[-1]), *state.place)
+        return bool(np.abs(state.field[last]).max() <= EPS) or not self._degrees_beyond(state).size
+
+    def _degrees_beyond(self, state: AtState) -> Integers:
+        """Return further significant degrees of the symmetry of a state, the first of them if they are many."""
+        basis, limit = state.dressed.basis, int(state.dressed.basis.degrees[-1])
+        while not self.plane.ends_by(limit, *state.place) and limit < LARGEST_DEGREE:
+            limit *= 2
+            degrees = self.plane.significant(*state.place, basis.admissible(limit))
+            if degrees[-1] > basis.degrees[-1]:
+                return np.asarray(degrees[degrees > basis.degrees[-1]])
+        return basis.degrees[:0]
 
     def _borders_fit(self, found: System) -> bool:
         """Return whether the borders of the matrix are near its null vectors."""
@@ -201,8 +212,7 @@ class ExtendedEquation(StationaryEquation):
             return basis
         nodes, cells = basis.nodes if state.resolves() else 2 * basis.nodes, basis.cells
         if not self._modes_suffice(state):
-            degrees = self.plane.significant(*state.place, basis.admissible(2 * int(basis.degrees[-1])))
-            cells = np.union1d(cells, degrees // basis.symmetry)
+            cells = np.union1d(cells, self._degrees_beyond(state) // basis.symmetry)
             nodes = max(nodes, even_size(2 * int(cells[-1])))
         if nodes > basis.most_nodes or cells.size > min(basis.most_cells, MAX_UNKNOWNS):
             return None

@@ -206,3 +206,15 @@ def test_unstable_directions_are_those_of_the_branch(place):
         if count >= 0
     )
     assert found.unstable[place] == expected
+
+
+@pytest.mark.parametrize("weights", [(-0.751, -1.0, 0.228), (-0.3, 0.0, -1.0, 0.0, 0.0, -0.9, -0.2)])
+def test_the_modes_of_a_symmetry_end_before_those_of_the_potential(weights):
+    problem = McKeanVlasov(Circle(), CosineSeries(weights))
+    diagram = bifurcation_diagram(problem, relative=(0.7, 1.5), rates=False)
+    starts = [*diagram.events("transition"), *diagram.events("fold")]
+    assert any(diagram.branches[start.branch].symmetry > 1 or "minimiser" in start.description for start in starts)
+    for start in starts:
+        followed = curve(start, "w1", (weights[0] - 0.02, weights[0] + 0.02))
+        nearest = np.argmin(np.abs(followed.first - weights[0]))
+        assert abs(followed.second[nearest] - start.coupling) <= 0.05 * abs(start.coupling)
