@@ -107,3 +107,28 @@ def test_phase_diagrams_have_the_curves():
     for each in curves:
         below = [critical_couplings(problem.with_parameter("w2", value), 2)[2] for value in each.first]
         assert (each.coupling >= below).all()
+
+
+@pytest.mark.parametrize(
+    ("w", "v", "parameter", "interval"),
+    [
+        ([-1.0, -0.3], [0.0, 0.4], "confinement_w2", (0.2, 0.5)),
+        ([-1.0, -0.3], [0.0, -0.4], "noise", (0.8, 1.2)),
+        ([-0.6, -0.7, -1.2, -0.3], None, "w3", (-1.5, -1.0)),
+    ],
+)
+def test_confined_states_and_3_clusters_agree_with_diagrams(w, v, parameter, interval):
+    problem = McKeanVlasov(Circle(), CosineSeries(w), confinement=None if v is None else CosineSeries(v))
+
+    def points(value):
+        diagram = bifurcation_diagram(problem.with_parameter(parameter, value), (0.2, 8.0), rates=False, depth=2)
+        return [p for p in diagram.events("branch point") if diagram.branches[p.branch].symmetry]
+
+    starts = points(problem.parameters[parameter])
+    assert starts
+    for start in starts:
+        found = curve(start, parameter, interval)
+        assert tuple(found.first[[0, -1]]) == interval
+        for place in (0, -1):
+            couplings = [float(point.coupling) for point in points(interval[place])]
+            assert min(abs(np.array(couplings) / found.coupling[place] - 1.0)) <= 1e-11
