@@ -100,6 +100,30 @@ class Threshold(NamedTuple):
     parent: int | None
 
 
+class Complement(Protocol):
+    """A class of modes beside those of the symmetry of even states, which have no means there."""
+
+    @property
+    def symmetry(self) -> int:
+        """The symmetry of the states."""
+
+    @property
+    def rotates(self) -> bool:
+        """Whether rotations of the state are among its modes."""
+
+    def degrees(self, last: int) -> Integers:
+        """Return the degrees up to a last one."""
+
+    def means(self, moments: Floats, degrees: Integers) -> Floats:
+        """Return the means of the state's own modes of any degrees from the moments of its density."""
+
+    def covariance(self, moments: Floats, degrees: Integers) -> Floats:
+        """Return the covariance of the modes of some degrees, (size, size)."""
+
+    def third_moments(self, moments: Floats, degrees: Integers, chi: Floats, phi: Floats, own: Integers) -> Floats:
+        """Return <chi phi (c - <c>)> of the modes c of degrees ``own``, chi and phi being sums over ``degrees``."""
+
+
 class Birth(NamedTuple):
     """A branch about to be followed: its departure, name and symmetry."""
 
@@ -254,6 +278,9 @@ class Geometry(Protocol):
 
     def folds_apart(self, low: int, high: int) -> bool:
         """Return whether pairs of states may be born at folds of their own where two modes are nearly critical."""
+
+    def complements(self, symmetry: int) -> tuple[Complement, ...]:
+        """Return the classes of modes beside those of states of a symmetry; none where they are not known."""
 
     def symmetry(self, divisor: int) -> int:
         """Return the symmetry, as State.symmetry counts it, of densities whose degrees have a greatest divisor.

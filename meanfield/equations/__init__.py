@@ -14,7 +14,6 @@ from .continuity import in_rotating_frame as in_rotating_frame
 from .continuity import without_lag as without_lag
 from .custom import CustomVelocity as CustomVelocity
 from .equation import Equation as Equation
-from .interaction import LARGEST_DEGREE as LARGEST_DEGREE
 from .interaction import NEGLIGIBLE as NEGLIGIBLE
 from .interaction import Interaction as Interaction
 from .lagged import PhaseLag as PhaseLag

@@ -12,6 +12,7 @@ from ..geometry import Birth, Densities, Threshold
 from . import law_spectra, law_stability, rates, uneven
 from .births import first_threshold, folds_apart, follows_all, reaches_down, sides, symmetries
 from .branching import birth, births_on_branch
+from .complements import complements
 from .equations import FEWEST, basis_of
 from .meeting import compared, meeting, nearest_image
 from .moments import moment_arrays
@@ -100,6 +101,7 @@ class CircleGeometry:
     search_all = search_all
 
     basis = staticmethod(basis_of)
+    complements = staticmethod(complements)
     first_threshold = staticmethod(first_threshold)
     folds_apart = staticmethod(folds_apart)
     follows_all = staticmethod(follows_all)

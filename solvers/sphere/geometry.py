@@ -87,6 +87,10 @@ class SphereGeometry:
     slowest_rates = staticmethod(slowest_rates)
     spectrum = staticmethod(spectrum)
 
+    def complements(self, symmetry: int) -> tuple[()]:
+        """Return none: the azimuthal modes beside zonal ones have no third moments here."""
+        return ()
+
     def symmetry(self, divisor: int) -> int:
         """Return 2 for densities that are the same at antipodes, 0 for the uniform one, else 1."""
         return math.gcd(divisor, 2) if divisor else 0

@@ -10,10 +10,11 @@ from meanfield.equations import Interaction
 from meanfield.records import CurveType
 from meanfield.theory import UniformPoint, mode_interactions, tricritical_points
 
-from ..bases import EPS
+from ..bases import EPS, Floats
 from ..branches.arclength import Arclength
 from ..branches.continuation import End, Point, length
 from ..watching import Watch
+from .branch_points import branch_point_start
 from .cusps import cusp_beside
 from .extended import ExtendedEquation
 from .folds import fold_start
@@ -67,6 +68,7 @@ STARTS: dict[str, Callable[[Start, Plane], Point | End]] = {
     "fold": fold_start,
     "transition": transition_start,
     "threshold": threshold_start,
+    "branch point": branch_point_start,
 }
 
 
@@ -179,7 +181,8 @@ def _add_uniform(
     if nearest is None:
         warnings.append("the curve ends at the uniform state, at an organising point that was not located")
         return
-    degree = nearest.modes[0]
+    degree = side.arrival
+    assert degree is not None
     problem = plane.problem.with_parameter(plane.other, nearest.value).at(coupling=nearest.coupling)
     by_name = {plane.other: nearest.value, COUPLING: nearest.coupling}
     first, second = (by_name[name] for name in plane.names)
@@ -189,6 +192,8 @@ def _add_uniform(
         spread = abs(slope) * (upper - lower) + 4 * EPS * abs(float(first))
         lower, upper = float(first) - spread, float(first) + spread
     tangent = np.array((1.0, slope) if plane.names[0] == plane.other else (slope, 1.0))
+    if nearest.type == "mode interaction" and 2 * min(nearest.modes) != max(nearest.modes):
+        tangent = _apart_from_threshold(side.knots[-1], np.array([float(first), float(second)]))
     arclength = rows[-1].arclength + direction * length(side.knots[-1].point.b[:-1], 0.0)
     tangent *= np.copysign(1.0, tangent @ rows[-1].tangent) / length(tangent, 0.0)
     row = uniform_row(problem, (first, second), (float(tangent[0]), float(tangent[1])), arclength)
@@ -196,6 +201,19 @@ def _add_uniform(
     rows.append(row)
     through = (label, *(f"threshold of mode {mode}" for mode in nearest.modes))
     points.append(organising(row, nearest.type, plane.names, (lower, upper), through, WORDS[nearest.type]))
+
+
+def _apart_from_threshold(knot: Knot, end: Floats) -> Floats:
+    """Return the direction at a mode interaction of a curve whose last point is given.
+
+    Without a resonance both critical modes feel the square and the cube of the amplitude, not the amplitude itself;
+    the direction is right up to its square.
+    """
+    solution = knot.point.solution
+    place = int(np.argmax(np.abs(knot.point.b[:-1])))
+    amplitude, growth = knot.point.b[place], solution.tangent_b[place]
+    along = knot.place.slopes @ [solution.tangent_b[-1], solution.tangent_q] / (amplitude * growth)
+    return np.asarray(3.0 * (np.array(knot.place.values) - end) / amplitude**2 - along, dtype=float)
 
 
 def _add_merging(
@@ -237,10 +255,14 @@ def _uniform_point(side: Side, plane: Plane) -> UniformPoint | None:
     value = values[-1]
     reach = BEYOND * abs(value - values[-2]) + 1e-9 * abs(value) if len(values) > 1 else 1e-3 * plane.unit
     around = value - reach, value + reach
-    modes = tuple(mode for mode in range(1, LAST_PARTNER + 1) if mode % degree == 0 or degree % mode == 0)
+    equation = extended(side.knots[-1].point)
+    modes = degree, *(mode for mode in equation.partners(degree, LAST_PARTNER) if mode != degree)
     try:
-        found = tricritical_points(plane.problem, plane.other, around, (degree,))
-        found += mode_interactions(plane.problem, plane.other, around, modes)
+        found = mode_interactions(plane.problem, plane.other, around, modes)
+        if equation.ends_tricritically:
+            found += tricritical_points(plane.problem, plane.other, around, (degree,))
+        else:
+            found = [point for point in found if degree in point.modes]
     except InvalidInput:
         return None
     return min(found, key=lambda point: abs(point.value - value), default=None)

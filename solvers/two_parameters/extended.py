@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 
 from meanfield import InvalidInput
-from meanfield.equations import LARGEST_DEGREE
 from meanfield.records import CurveType
 
 from ..bases import EPS, Basis, Floats, Gibbs, Integers
@@ -77,6 +76,8 @@ class ExtendedEquation(StationaryEquation):
 
     kind: CurveType
     symmetric = False
+    # Whether curves of the type end at tricritical points of the uniform branch.
+    ends_tricritically = True
 
     def __init__(self, plane: Plane, bases: tuple[Basis, ...]) -> None:
         self.plane = plane
@@ -157,6 +158,10 @@ class ExtendedEquation(StationaryEquation):
             return None
         return int(self.basis.degrees[place])
 
+    def partners(self, degree: int, last: int) -> list[int]:
+        """Return the modes up to a last one that may be critical with that of a degree where the curve meets it."""
+        return [mode for mode in range(1, last + 1) if mode % degree == 0 or degree % mode == 0]
+
     def merges(self, last: Point, point: Point) -> bool:
         """Return whether two states of the curve become one between two points or soon after."""
         return False
@@ -181,17 +186,18 @@ class ExtendedEquation(StationaryEquation):
         """Return whether no mode beyond the unknowns moves the density: the last do not, or there are none."""
         degrees = state.dressed.basis.degrees
         last = degrees >= degrees[-1] - 3 * state.dressed.basis.symmetry
-        return bool(np.abs(state.field[last]).max() <= EPS) or not self._degrees_beyond(state).size
+        return bool(np.abs(state.field[last]).max() <= EPS) or not self._further(state).size
 
-    def _degrees_beyond(self, state: AtState) -> Integers:
-        """Return further significant degrees of the symmetry of a state, the first of them if they are many."""
-        basis, limit = state.dressed.basis, int(state.dressed.basis.degrees[-1])
-        while not self.plane.ends_by(limit, *state.place) and limit < LARGEST_DEGREE:
+    def _further(self, state: AtState) -> Integers:
+        """Return the next significant degrees beyond the unknowns, if the potential has any."""
+        basis = state.dressed.basis
+        last = limit = int(basis.degrees[-1])
+        while limit <= basis.most_cells * basis.symmetry and not self.plane.ends_by(limit, *state.place):
             limit *= 2
             degrees = self.plane.significant(*state.place, basis.admissible(limit))
-            if degrees[-1] > basis.degrees[-1]:
-                return np.asarray(degrees[degrees > basis.degrees[-1]])
-        return basis.degrees[:0]
+            if degrees[-1:] > last:
+                return degrees
+        return np.zeros(0, dtype=int)
 
     def _borders_fit(self, found: System) -> bool:
         """Return whether the borders of the matrix are near its null vectors."""
@@ -212,7 +218,7 @@ class ExtendedEquation(StationaryEquation):
             return basis
         nodes, cells = basis.nodes if state.resolves() else 2 * basis.nodes, basis.cells
         if not self._modes_suffice(state):
-            cells = np.union1d(cells, self._degrees_beyond(state) // basis.symmetry)
+            cells = np.union1d(cells, self._further(state) // basis.symmetry)
             nodes = max(nodes, even_size(2 * int(cells[-1])))
         if nodes > basis.most_nodes or cells.size > min(basis.most_cells, MAX_UNKNOWNS):
             return None

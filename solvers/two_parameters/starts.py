@@ -84,14 +84,7 @@ def start_of(given: SpecialPoint | OrganisingPoint | CurvePoint) -> Start:
     problem = given.problem.at(coupling=given.coupling)
     kinds: dict[str, CurveType] = {"fold": "fold", "transition": "transition", "branch point": "branch point"}
     start = Start(problem, kinds[given.type], given.parameter, (given.cosine, given.sine), None, given.layout)
-    if start.kind != "branch point":
-        return start
-    if not start.uniform:
-        raise InvalidInput(
-            "curves of branch points on branches of clustered states are not followed; start from a fold, a "
-            "transition or a branch point of the uniform branch"
-        )
-    return start._replace(kind="threshold")
+    return start._replace(kind="threshold") if start.kind == "branch point" and start.uniform else start
 
 
 def _of_organising(point: OrganisingPoint) -> Start:

@@ -147,5 +147,5 @@ def test_refusals():
     with pytest.raises(NotResolved, match="with a kink"):
         curve(points[0], "beta", (5.0, 7.0))
     secondary = bifurcation_diagram(MIXTURE, (5.0, 12.0), rates=False, depth=1).events("branch point", "prolate")
-    with pytest.raises(InvalidInput, match="branch points on branches of clustered states are not followed"):
+    with pytest.raises(InvalidInput, match="branch points are followed on the circle"):
         curve(secondary[0], "kuramoto_factor", (0.05, 1.0))

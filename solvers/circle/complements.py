@@ -1,0 +1,73 @@
+r"""Perturbations of an even n-fold state on the circle beside those of its own symmetry, class by class.
+
+Products of two modes of one class, :math:`\cos k\theta\cos l\theta` or :math:`\sin k\theta\sin l\theta` with
+:math:`k, l \equiv \pm j` modulo n, have means of the degrees :math:`k \pm l` alone, and those that are no multiples
+of n vanish. So do the means of the modes themselves, and covariances and third moments are sums of moments of the
+state.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from ..bases import Floats, Integers
+
+
+class Complement(NamedTuple):
+    """Cosines (``sign`` 1) or sines (``sign`` -1) of degrees +-``residue`` modulo ``symmetry``."""
+
+    symmetry: int
+    residue: int
+    sign: int
+
+    @property
+    def rotates(self) -> bool:
+        """Whether rotations of the state are among its modes."""
+        return self.residue == 0
+
+    def degrees(self, last: int) -> Integers:
+        """Return the degrees up to a last one."""
+        degrees: Integers = np.arange(1, last + 1)
+        classes = degrees % self.symmetry
+        found: Integers = degrees[(classes == self.residue) | (classes == self.symmetry - self.residue)]
+        return found
+
+    def means(self, moments: Floats, degrees: Integers) -> Floats:
+        """Return <cos k theta> of any degrees from the moments of a state of the symmetry."""
+        cells, rest = np.divmod(np.abs(degrees), self.symmetry)
+        known = (rest == 0) & (cells < moments.size)
+        return np.where(known, moments.take(cells, mode="clip"), 0.0)
+
+    def covariance(self, moments: Floats, degrees: Integers) -> Floats:
+        """Return the covariance of the modes of some degrees, (size, size)."""
+        difference = self.means(moments, np.subtract.outer(degrees, degrees))
+        total = self.means(moments, np.add.outer(degrees, degrees))
+        return np.asarray(0.5 * (difference + self.sign * total))
+
+    def third_moments(self, moments: Floats, degrees: Integers, chi: Floats, phi: Floats, own: Integers) -> Floats:
+        """Return <chi phi (c - <c>)> of the modes c of degrees ``own``, chi and phi being sums over ``degrees``."""
+        product = self.sign * np.convolve(self._two_sided(degrees, chi), self._two_sided(degrees, phi))
+        last = 2 * int(degrees[-1])
+        places = np.arange(-last, last + 1)
+        kept = places % self.symmetry == 0
+        product, places = product[kept], places[kept]
+        means = self.means(moments, own)
+        third: Floats = self.means(moments, np.subtract.outer(own, places)) @ product
+        return np.asarray(third - float(product @ self.means(moments, places)) * means)
+
+    def _two_sided(self, degrees: Integers, values: Floats) -> Floats:
+        """Return the coefficients of exp(ik theta) of a sum, of either sign of k; of sines times i."""
+        last = int(degrees[-1])
+        found = np.zeros(2 * last + 1)
+        found[last + degrees], found[last - degrees] = 0.5 * values, 0.5 * self.sign * values
+        return found
+
+
+def complements(symmetry: int) -> tuple[Complement, ...]:
+    """Return the classes beside that of an even state's own symmetry; of cosine and sine copies the cosines."""
+    found = [Complement(symmetry, 0, -1)]
+    for residue in range(1, symmetry // 2 + 1):
+        found.append(Complement(symmetry, residue, 1))
+        if 2 * residue == symmetry:
+            found.append(Complement(symmetry, residue, -1))
+    return tuple(found)

@@ -1,0 +1,232 @@
+r"""Curves of branch points on branches of clustered states: singular in a block beside that of their own symmetry.
+
+With the covariance C and the strengths of the modes of that block, whose means vanish, the matrix is
+:math:`J = 1 - S\,C\,\Sigma\,S^{-1}` as in :mod:`solvers.two_parameters.states`, the condition the scalar h of its
+bordered matrix, and its derivative that of :mod:`solvers.two_parameters.folds`,
+
+.. math:: dh = \langle\chi\,\phi\,d\tilde f\rangle + \chi^T C\, d\Sigma\, S^{-1}u,
+
+the change of the field being one of the state's own modes. Without a confinement the sines of the own degrees
+contain the rotation mode :math:`r_k = S_k k a_k`, of which J is singular everywhere; the matrix is
+:math:`J + r r^T/|r|^2` there, which moves that eigenvalue to one. Where h vanishes u and :math:`\psi` are
+orthogonal to r, so that its derivative does not change.
+"""
+
+from collections.abc import Sequence
+from functools import cached_property
+
+import numpy as np
+
+from meanfield import InvalidInput
+
+from ..bases import EPS, Basis, Floats, Integers
+from ..branches.continuation import End, Point
+from ..domains import solvers_of
+from ..geometry import Complement
+from ..limits import MAX_UNKNOWNS
+from .extended import ExtendedEquation, System
+from .folds import TURNED, bordered
+from .plane import Plane
+from .starts import MOVED, Start, first_point, located
+from .states import AtState, Dressed
+
+Borders = tuple[Floats, Floats]
+
+
+class ComplementaryBlock:
+    """The linearisation at a state among modes beside those of its symmetry: the matrix J and what it consists of.
+
+    Parameters
+    ----------
+    state
+        The stationary equation at the state.
+    plane
+        The two parameters.
+    complement
+        The class of the modes.
+    degrees : (size,) int
+        Their degrees.
+    """
+
+    def __init__(self, state: AtState, plane: Plane, complement: Complement, degrees: Integers) -> None:
+        self.state, self.complement, self.degrees = state, complement, degrees
+        self.weights = 1.0 / degrees
+        self.coefficients = plane.coefficients(*state.place, degrees)
+        self.covariance = complement.covariance(state.gibbs.moments, degrees)
+        attractions = self.coefficients.attractions / self.weights
+        self.matrix = np.eye(degrees.size) - self.weights[:, None] * self.covariance * attractions
+        if complement.rotates and plane.problem.confinement is None:
+            turn = complement.means(state.gibbs.moments, degrees)
+            self.matrix += np.outer(turn, turn) / float(turn @ turn)
+
+    def slopes(self, null: Borders) -> tuple[Floats, Floats]:
+        """Return the derivatives of h in the unknowns of the state, and in x and q."""
+        (right, left), state = null, self.state
+        changes, chi = right / self.weights, self.weights * left
+        phi = self.coefficients.attractions * changes
+        own = state.dressed.basis.degrees
+        third = self.complement.third_moments(state.gibbs.moments, self.degrees, chi, phi, own)
+        in_place = state.field_slopes @ third + self.coefficients.slopes[0] @ (changes * (self.covariance @ chi))
+        return third * state.coefficients.attractions / state.dressed.weights, in_place
+
+
+class BranchPointSystem(System):
+    """The extended system of branch points at one point.
+
+    Attributes
+    ----------
+    block
+        The block that is singular.
+    null : ((size,) float, (size,) float)
+        The vectors u and psi.
+    """
+
+    def __init__(self, state: AtState, block: ComplementaryBlock, borders: Borders) -> None:
+        self.block = block
+        condition, self.null = bordered(block.matrix, borders)
+        super().__init__((state,), np.append(state.residual, condition))
+
+    @cached_property
+    def condition_slopes(self) -> tuple[Floats, Floats]:
+        """The derivatives of h in the unknowns of the state, and in x and q."""
+        return self.block.slopes(self.null)
+
+    @cached_property
+    def derivatives(self) -> tuple[Floats, Floats]:
+        """The derivatives of the residual in the unknowns, (size, size), and in q, (size,)."""
+        (state,) = self.states
+        in_unknowns, (in_x, in_q) = self.condition_slopes
+        along_x, along_q = state.slopes
+        matrix = np.empty((self.residual.size, self.residual.size), order="F")
+        matrix[:-1, :-1], matrix[-1, :-1] = state.matrix, in_unknowns
+        matrix[:-1, -1], matrix[-1, -1] = along_x, in_x
+        return matrix, np.append(along_q, in_q)
+
+    @property
+    def normal(self) -> Floats:
+        """The derivatives of h in x and q along the stationary states, (2,)."""
+        (state,) = self.states
+        in_unknowns, in_place = self.condition_slopes
+        return np.asarray(in_place - state.slopes @ np.linalg.solve(state.matrix.T, in_unknowns))
+
+
+class BranchPointEquation(ExtendedEquation):
+    """The extended system of branch points.
+
+    Parameters
+    ----------
+    plane
+        The two parameters.
+    bases
+        The basis of the state.
+    complement
+        The class of the critical modes.
+    degrees : (size,) int
+        Their degrees, the significant ones up to ``last``.
+    last
+        The degree up to which they are.
+    borders
+        The unit vectors v and w.
+    """
+
+    kind = "branch point"
+    ends_tricritically = False
+
+    def __init__(
+        self,
+        plane: Plane,
+        bases: tuple[Basis, ...],
+        complement: Complement,
+        degrees: Integers,
+        last: int,
+        borders: Borders,
+    ) -> None:
+        super().__init__(plane, bases)
+        self.complement, self.degrees, self.last, self.borders = complement, degrees, last, borders
+
+    def _system(self, states: tuple[AtState, ...], b: Floats) -> BranchPointSystem:
+        (state,) = states
+        block = ComplementaryBlock(state, self.plane, self.complement, self.degrees)
+        return BranchPointSystem(state, block, self.borders)
+
+    def label(self, names: Sequence[str]) -> str:
+        """Return the name of the curve of branch points of a branch."""
+        return f"branch point of the {names[0]}"
+
+    def partners(self, degree: int, last: int) -> list[int]:
+        """Return the modes of the class, one of which is critical where the curve meets the uniform state."""
+        return [int(mode) for mode in self.complement.degrees(last)]
+
+    def _borders_fit(self, found: System) -> bool:
+        assert isinstance(found, BranchPointSystem)
+        return all(
+            abs(border @ vector) >= TURNED * np.linalg.norm(vector)
+            for border, vector in zip(self.borders, found.null[::-1], strict=True)
+        )
+
+    def resolves(self, b: Floats, q: float, moments: Floats) -> bool:
+        """Return whether quadrature and unknowns resolve the state and the critical direction."""
+        return super().resolves(b, q, moments) and self._degrees_suffice(self.system(b, q))
+
+    def _degrees_suffice(self, found: System) -> bool:
+        """Return whether the critical direction has no part beyond its degrees."""
+        assert isinstance(found, BranchPointSystem)
+        block = found.block
+        phi = np.abs(block.coefficients.attractions * found.null[0] / block.weights)
+        last = self.degrees >= self.degrees[-1] - 3 * self.complement.symmetry
+        return bool(phi[last].max() <= EPS * phi.max()) or self.plane.ends_by(self.last, *found.states[0].place)
+
+    def refined(self, b: Floats, q: float, moments: Floats) -> ExtendedEquation | None:
+        """Return the system with more nodes, unknowns or degrees, or other borders; None at the limits."""
+        found = self.system(b, q)
+        if self._degrees_suffice(found) or not (
+            self._borders_fit(found) and all(map(self._suffices, found.states))
+        ):
+            return super().refined(b, q, moments)
+        last = 2 * self.last
+        more = self.plane.significant(*found.states[0].place, self.complement.degrees(last))
+        degrees = np.union1d(self.degrees, more)
+        if degrees.size > MAX_UNKNOWNS or last > self.basis.most_nodes:
+            return None
+        borders = np.zeros((2, degrees.size))
+        borders[:, np.searchsorted(degrees, self.degrees)] = self.borders
+        return type(self)(self.plane, self.bases, self.complement, degrees, last, (borders[0], borders[1]))
+
+    def in_bases(self, bases: tuple[Basis, ...]) -> "BranchPointEquation":
+        """Return the same system with another basis of the state."""
+        return type(self)(self.plane, bases, self.complement, self.degrees, self.last, self.borders)
+
+    def bordered_by(self, found: System) -> "BranchPointEquation":
+        """Return the same system with its null vectors at a point as borders."""
+        assert isinstance(found, BranchPointSystem)
+        right, left = (vector / np.linalg.norm(vector) for vector in found.null)
+        return type(self)(self.plane, self.bases, self.complement, self.degrees, self.last, (left, right))
+
+
+def branch_point_start(start: Start, plane: Plane) -> Point | End:
+    """Return the first point of the curve of branch points through a start.
+
+    Raises
+    ------
+    InvalidInput
+        If the state has no direction of another symmetry that is neutral, or such directions are not known.
+    """
+    place, basis, b = located(start, plane, start.first)
+    state = AtState(Dressed.of(basis), place, plane.coefficients(*place, basis.degrees), b)
+    last = max(int(basis.degrees[-1]) + basis.symmetry, plane.last)
+    least, nearest = MOVED, None
+    for complement in solvers_of(plane.problem).geometry.complements(basis.symmetry):
+        degrees = complement.degrees(last)
+        degrees = plane.significant(*place, degrees) if degrees.size else degrees
+        if not degrees.size:
+            continue
+        left, sizes, right = np.linalg.svd(ComplementaryBlock(state, plane, complement, degrees).matrix)
+        if sizes[-1] < least:
+            least = float(sizes[-1])
+            nearest = BranchPointEquation(plane, (basis,), complement, degrees, last, (left[:, -1], right[-1]))
+    if nearest is None:
+        raise InvalidInput(
+            "curves of branch points are followed on the circle where a direction of another symmetry than that of "
+            "the state is neutral, and none was found at the start; start from a fold or a transition"
+        )
+    return first_point(nearest, np.append(b, place[0]), place[1])

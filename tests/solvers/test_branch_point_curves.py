@@ -1,0 +1,134 @@
+"""Curves of branch points on branches of clustered states: against diagrams, differences and closed forms."""
+
+import numpy as np
+import pytest
+
+from meanfield import Circle, CosineSeries, McKeanVlasov, Outcome, critical_couplings
+from solvers import Arclength, bifurcation_diagram, curve, phase_diagram
+from solvers.circle.complements import complements
+
+RANDOM = np.random.default_rng(5)
+
+
+def secondary(w, relative=(0.5, 4.0)):
+    problem = McKeanVlasov(Circle(), CosineSeries(w))
+    diagram = bifurcation_diagram(problem, relative=relative, rates=False, depth=2)
+    return [p for p in diagram.events("branch point") if diagram.branches[p.branch].symmetry]
+
+
+def nearest(w, coupling):
+    couplings = np.array([float(point.coupling) for point in secondary(w, (0.4, 6.0))])
+    return couplings[np.argmin(np.abs(couplings - coupling))]
+
+
+@pytest.mark.parametrize(
+    "w",
+    [
+        [-1.0, -1.2],
+        [-1.0, -RANDOM.uniform(1.3, 1.8)],
+        [-0.1, -1.2, -1.0],
+        [-0.3, -1.2, -RANDOM.uniform(0.1, 0.3), -0.4],
+        [-0.3, -1.0, -1.1, -RANDOM.uniform(0.2, 0.4), -0.2],
+    ],
+)
+def test_points_and_slopes_are_those_of_diagrams(w):
+    starts = secondary(w)
+    assert starts
+    for start in starts[:2]:
+        found = curve(start, "w2", (w[1] - 0.15, w[1] + 0.1))
+        assert found.type == "branch point"
+        assert found.label.startswith("branch point of the ")
+        value = RANDOM.uniform(w[1] - 0.14, w[1] + 0.09)
+        end = curve(start, "w2", tuple(sorted((value, 2 * w[1] - value))))
+        place = int(np.argmin(np.abs(end.first - value)))
+        assert end.first[place] == value
+        assert end.coupling[place] == pytest.approx(nearest([w[0], value, *w[2:]], end.coupling[place]), rel=1e-11)
+        beside = [
+            curve(start, "w2", tuple(sorted((value + step, 2 * w[1] - value)))) for step in 1e-3 * np.arange(-2, 3)
+        ]
+        couplings = [each.coupling[np.argmin(np.abs(each.first - value))] for each in beside]
+        steps = [each.first[np.argmin(np.abs(each.first - value))] - value for each in beside]
+        slope = np.polynomial.Polynomial.fit(steps, couplings, 4, domain=[-1, 1]).coef[1]
+        assert end.slope[place] == pytest.approx(slope, rel=1e-9, abs=1e-11)
+
+
+def test_the_curve_begins_where_the_modes_of_both_branches_are_critical_together():
+    found = curve(secondary([-1.0, -1.2])[0], "w2", (-2.0, -0.2))
+    (point,) = found.special_points
+    assert (point.type, point.status) == ("mode interaction", "converged")
+    assert point.values == pytest.approx([-1.0, 2.0], abs=1e-14)
+    assert found.outcome is Outcome.JOINED_BRANCH
+    # In the resonance it is tangent to the threshold of the second mode, 2/|w2|.
+    assert found.slope[-1] == pytest.approx(2.0, rel=1e-12)
+    assert not found.warnings
+
+
+def test_without_a_resonance_the_direction_there_is_the_limit_of_directions():
+    start = secondary([-0.1, -1.2, -1.0])[0]
+    errors = []
+    for step in (0.06, 0.02):
+        found = curve(start, "w3", (-1.25, -0.95), method=Arclength(max_step=step))
+        (point,) = found.special_points
+        assert point.type == "mode interaction"
+        assert point.values == pytest.approx([-1.2, 2 / 1.2], rel=1e-12)
+        amplitudes, slopes = found.cosine[1:4, 2], found.slope[1:4]
+        limit = np.polynomial.Polynomial.fit(amplitudes, slopes, 2)(0.0)
+        errors.append(abs(found.slope[0] - limit) / amplitudes[0] ** 2)
+    # Errors of the second order in the amplitude.
+    assert max(errors) < 2.0
+
+
+@pytest.mark.parametrize("symmetry", [1, 2, 3, 5])
+def test_moments_of_classes_are_those_of_quadrature(symmetry):
+    angles = 2 * np.pi * np.arange(512) / 512
+    density = np.exp(0.8 * np.cos(symmetry * angles) - 0.5 * np.cos(2 * symmetry * angles))
+    density /= density.sum()
+    moments = np.array([density @ np.cos(symmetry * cell * angles) for cell in range(40)])
+    own = symmetry * np.arange(1, 6)
+    own_modes = np.cos(np.outer(own, angles))
+    for found in complements(symmetry):
+        degrees = found.degrees(12)
+        modes = (np.cos if found.sign > 0 else np.sin)(np.outer(degrees, angles))
+        assert modes @ density == pytest.approx(0.0, abs=1e-14)
+        assert found.covariance(moments, degrees) == pytest.approx((modes * density) @ modes.T, abs=1e-14)
+        chi, phi = RANDOM.normal(size=(2, degrees.size))
+        weight = (chi @ modes) * (phi @ modes) * density
+        expected = own_modes @ weight - weight.sum() * (own_modes @ density)
+        assert found.third_moments(moments, degrees, chi, phi, own) == pytest.approx(expected, abs=1e-13)
+
+
+def test_phase_diagrams_have_the_curves():
+    problem = McKeanVlasov(Circle(), CosineSeries([-1.0, -1.2]))
+    found = phase_diagram(problem, ("w2", (-2.0, -1.1)), coupling=(1.0, 2.4))
+    curves = [each for each in found.curves if each.type == "branch point"]
+    assert curves
+    assert not any("is not followed" in warning or "disagree" in warning for warning in found.warnings)
+    assert any(region.minimiser == "2-cluster" for region in found.regions)
+    for each in curves:
+        below = [critical_couplings(problem.with_parameter("w2", value), 2)[2] for value in each.first]
+        assert (each.coupling >= below).all()
+
+
+@pytest.mark.parametrize(
+    ("w", "v", "parameter", "interval"),
+    [
+        ([-1.0, -0.3], [0.0, 0.4], "confinement_w2", (0.2, 0.5)),
+        ([-1.0, -0.3], [0.0, -0.4], "noise", (0.8, 1.2)),
+        ([-0.6, -0.7, -1.2, -0.3], None, "w3", (-1.5, -1.0)),
+    ],
+)
+def test_confined_states_and_3_clusters_agree_with_diagrams(w, v, parameter, interval):
+    problem = McKeanVlasov(Circle(), CosineSeries(w), confinement=None if v is None else CosineSeries(v))
+
+    def points(value):
+        diagram = bifurcation_diagram(problem.with_parameter(parameter, value), (0.2, 8.0), rates=False, depth=2)
+        return [p for p in diagram.events("branch point") if diagram.branches[p.branch].symmetry]
+
+    starts = points(problem.parameters[parameter])
+    assert starts
+    for start in starts:
+        found = curve(start, parameter, interval)
+        assert tuple(found.first[[0, -1]]) == interval
+        for place in (0, -1):
+            couplings = [float(point.coupling) for point in points(interval[place])]
+            assert min(abs(np.array(couplings) / found.coupling[place] - 1.0)) <= 1e-11
