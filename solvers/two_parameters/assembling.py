@@ -29,6 +29,7 @@ FIRST_STEP = 0.01
 # The organising point at which a curve meets the uniform state is looked for within so many times the distance of
 # its last two points, among the multiples of its mode up to this one.
 BEYOND, LAST_PARTNER = 4.0, 32
+BEFORE_END = "the curve ends less than a step before the end of the interval, beyond which its states meet others"
 WORDS = {
     "cusp": "two folds end in each other",
     "triple point": "the uniform state has the free energy of both states",
@@ -183,6 +184,9 @@ def _add_uniform(
     problem = plane.problem.with_parameter(plane.other, nearest.value).at(coupling=nearest.coupling)
     by_name = {plane.other: nearest.value, COUPLING: nearest.coupling}
     first, second = (by_name[name] for name in plane.names)
+    if not plane.contains(float(first)):
+        warnings.append(BEFORE_END)
+        return
     lower, upper = nearest.lower, nearest.upper
     slope = _threshold_slope(problem, plane.other, degree)
     if plane.names[0] != plane.other:
@@ -217,6 +221,9 @@ def _add_merging(
         warnings.append("the two states of the line become one where it ends, at a point that was not located")
         return
     row = knot.row
+    if not plane.contains(row.values[0]):
+        warnings.append(BEFORE_END)
+        return
     row.second, row.label = row.moments, "end point"
     slope = np.array(row.tangent)
     slope *= np.copysign(1.0, slope @ rows[-1].tangent)

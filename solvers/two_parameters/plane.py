@@ -183,6 +183,10 @@ class Plane:
             return True
         return bool(confinement.tail_bound(problem.domain, degree) <= EPS * problem.positive_noise)
 
+    def contains(self, first: float) -> bool:
+        """Return whether a value of the first parameter is in the interval."""
+        return self.interval[0] <= first <= self.interval[1]
+
     @cached_property
     def length(self) -> float:
         """The length of the interval."""
