@@ -10,7 +10,6 @@ from meanfield.equations import Interaction
 from meanfield.records import CurveType
 from meanfield.theory import UniformPoint, mode_interactions, tricritical_points
 
-from ..bases import EPS
 from ..branches.arclength import Arclength
 from ..branches.continuation import End, Point, length
 from ..watching import Watch
@@ -144,7 +143,7 @@ def _rows(
         if knot.event is not None and knot.event.type != "end":
             row.label = knot.event.type
             text = WORDS[knot.event.type]
-            points.append(organising(row, knot.event.type, plane.names, _bounds(knot), (label,), text))
+            points.append(organising(row, knot.event.type, plane, _bounds(knot), (label,), text))
     warnings += side.warnings
     if side.outcome in (Outcome.MAX_STEPS, Outcome.STEP_TOO_SMALL, Outcome.NOT_RESOLVED):
         values = ", ".join(
@@ -162,7 +161,8 @@ def _bounds(knot: Knot) -> tuple[float, float]:
     """Return an interval of the first parameter that contains a located point."""
     assert knot.event is not None
     value, (in_x, in_q) = knot.place.values[0], knot.place.slopes[0]
-    spread = abs(in_x) * knot.event.error[0] + abs(in_q) * knot.event.error[1] + 4 * EPS * abs(float(value))
+    rounding = extended(knot.point).plane.rounding(float(value))
+    spread = abs(in_x) * knot.event.error[0] + abs(in_q) * knot.event.error[1] + rounding
     return float(value) - spread, float(value) + spread
 
 
@@ -190,7 +190,7 @@ def _add_uniform(
     lower, upper = nearest.lower, nearest.upper
     slope = _threshold_slope(problem, plane.other, degree)
     if plane.names[0] != plane.other:
-        spread = abs(slope) * (upper - lower) + 4 * EPS * abs(float(first))
+        spread = abs(slope) * (upper - lower) + plane.rounding(float(first))
         lower, upper = float(first) - spread, float(first) + spread
     tangent = np.array((1.0, slope) if plane.names[0] == plane.other else (slope, 1.0))
     arclength = rows[-1].arclength + direction * length(side.knots[-1].point.b[:-1], 0.0)
@@ -199,7 +199,7 @@ def _add_uniform(
     row.label = nearest.type
     rows.append(row)
     through = (label, *(f"threshold of mode {mode}" for mode in nearest.modes))
-    points.append(organising(row, nearest.type, plane.names, (lower, upper), through, WORDS[nearest.type]))
+    points.append(organising(row, nearest.type, plane, (lower, upper), through, WORDS[nearest.type]))
 
 
 def _add_merging(
@@ -232,7 +232,7 @@ def _add_merging(
         knot.point.b[:-1] - last.b[: knot.point.b.size - 1], 0.0
     )
     rows.append(row)
-    points.append(organising(row, "end point", plane.names, _bounds(knot), (label,), "the two states become one"))
+    points.append(organising(row, "end point", plane, _bounds(knot), (label,), "the two states become one"))
 
 
 def _uniform_point(side: Side, plane: Plane) -> UniformPoint | None:
