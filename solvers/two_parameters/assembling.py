@@ -10,7 +10,7 @@ from meanfield.equations import Interaction
 from meanfield.records import CurveType
 from meanfield.theory import UniformPoint, mode_interactions, tricritical_points
 
-from ..bases import EPS, Floats
+from ..bases import Floats
 from ..branches.arclength import Arclength
 from ..branches.continuation import End, Point, length
 from ..watching import Watch
@@ -30,6 +30,7 @@ FIRST_STEP = 0.01
 # The organising point at which a curve meets the uniform state is looked for within so many times the distance of
 # its last two points, among the divisors of its mode and the multiples up to this one.
 BEYOND, LAST_PARTNER = 4.0, 32
+BEFORE_END = "the curve ends less than a step before the end of the interval, beyond which its states meet others"
 WORDS = {
     "cusp": "two folds end in each other",
     "triple point": "the uniform state has the free energy of both states",
@@ -145,7 +146,7 @@ def _rows(
         if knot.event is not None and knot.event.type != "end":
             row.label = knot.event.type
             text = WORDS[knot.event.type]
-            points.append(organising(row, knot.event.type, plane.names, _bounds(knot), (label,), text))
+            points.append(organising(row, knot.event.type, plane, _bounds(knot), (label,), text))
     warnings += side.warnings
     if side.outcome in (Outcome.MAX_STEPS, Outcome.STEP_TOO_SMALL, Outcome.NOT_RESOLVED):
         values = ", ".join(
@@ -163,7 +164,8 @@ def _bounds(knot: Knot) -> tuple[float, float]:
     """Return an interval of the first parameter that contains a located point."""
     assert knot.event is not None
     value, (in_x, in_q) = knot.place.values[0], knot.place.slopes[0]
-    spread = abs(in_x) * knot.event.error[0] + abs(in_q) * knot.event.error[1] + 4 * EPS * abs(float(value))
+    rounding = extended(knot.point).plane.rounding(float(value))
+    spread = abs(in_x) * knot.event.error[0] + abs(in_q) * knot.event.error[1] + rounding
     return float(value) - spread, float(value) + spread
 
 
@@ -186,10 +188,13 @@ def _add_uniform(
     problem = plane.problem.with_parameter(plane.other, nearest.value).at(coupling=nearest.coupling)
     by_name = {plane.other: nearest.value, COUPLING: nearest.coupling}
     first, second = (by_name[name] for name in plane.names)
+    if not plane.contains(float(first)):
+        warnings.append(BEFORE_END)
+        return
     lower, upper = nearest.lower, nearest.upper
     slope = _threshold_slope(problem, plane.other, degree)
     if plane.names[0] != plane.other:
-        spread = abs(slope) * (upper - lower) + 4 * EPS * abs(float(first))
+        spread = abs(slope) * (upper - lower) + plane.rounding(float(first))
         lower, upper = float(first) - spread, float(first) + spread
     tangent = np.array((1.0, slope) if plane.names[0] == plane.other else (slope, 1.0))
     if nearest.type == "mode interaction" and 2 * min(nearest.modes) != max(nearest.modes):
@@ -200,7 +205,7 @@ def _add_uniform(
     row.label = nearest.type
     rows.append(row)
     through = (label, *(f"threshold of mode {mode}" for mode in nearest.modes))
-    points.append(organising(row, nearest.type, plane.names, (lower, upper), through, WORDS[nearest.type]))
+    points.append(organising(row, nearest.type, plane, (lower, upper), through, WORDS[nearest.type]))
 
 
 def _apart_from_threshold(knot: Knot, end: Floats) -> Floats:
@@ -235,6 +240,9 @@ def _add_merging(
         warnings.append("the two states of the line become one where it ends, at a point that was not located")
         return
     row = knot.row
+    if not plane.contains(row.values[0]):
+        warnings.append(BEFORE_END)
+        return
     row.second, row.label = row.moments, "end point"
     slope = np.array(row.tangent)
     slope *= np.copysign(1.0, slope @ rows[-1].tangent)
@@ -243,7 +251,7 @@ def _add_merging(
         knot.point.b[:-1] - last.b[: knot.point.b.size - 1], 0.0
     )
     rows.append(row)
-    points.append(organising(row, "end point", plane.names, _bounds(knot), (label,), "the two states become one"))
+    points.append(organising(row, "end point", plane, _bounds(knot), (label,), "the two states become one"))
 
 
 def _uniform_point(side: Side, plane: Plane) -> UniformPoint | None:

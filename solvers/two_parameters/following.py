@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 import numpy as np
-from scipy.optimize import brentq
+from scipy.optimize import brentq, minimize_scalar
 
 from meanfield import Outcome
 
@@ -13,13 +13,15 @@ from ..branches.arclength import Arclength
 from ..branches.continuation import End, Point, hermite, length, point_between, trace
 from ..newton import POLISHED, correct
 from .extended import ExtendedEquation
-from .plane import Place, is_double
+from .plane import Place, Plane, is_double
 from .recording import Row, row_of
 
 # A loop has at least so many points.
 FEWEST_IN_LOOP = 8
 # A chord misses the curve by less than this share of its length.
 MISSED = 0.3
+# Points at which the turn of the last stretch, where states meet, is looked for before it is refined.
+SAMPLES = 9
 # Roundings of a coordinate to which the end of an interval is met.
 ROUNDINGS = 16
 
@@ -93,19 +95,19 @@ def follow(start: Point, method: Arclength, first_step: float) -> Side:
             side.outcome = item.outcome
             break
         last = side.knots[-1]
-        side.arrival = extended(item).arrival(last.point, item)
-        if side.arrival is not None:
-            side.outcome = Outcome.JOINED_BRANCH
-            break
-        if extended(item).merges(last.point, item):
-            side.merged, side.outcome = True, Outcome.JOINED_BRANCH
-            break
-        knot = Knot.at(item)
+        stretch = Stretch(last.point, item)
+        arrival, merged = (meets(last.point, item) for meets in (extended(item).arrival, extended(item).merges))
+        if arrival is not None or merged:
+            outside = _outside(stretch)
+            if outside is None:
+                side.arrival, side.merged, side.outcome = arrival, bool(merged), Outcome.JOINED_BRANCH
+                break
+            stretch = Stretch(last.point, outside)
+        knot = Knot.at(stretch.second)
         if not is_double(knot.place.problem.fixed_coupling):
             side.outcome = Outcome.PARTIAL
             side.warnings.append("the coupling leaves the range of doubles, and the curve ends before")
             break
-        stretch = Stretch(last.point, item)
         found, over = _events(stretch, last, knot), _end(stretch, last, knot)
         if over is not None:
             side.knots += [event for event in found if event.point.arclength < over.point.arclength]
@@ -183,6 +185,35 @@ def _events(stretch: Stretch, last: Knot, knot: Knot) -> list[Knot]:
     return sorted(found, key=lambda each: each.point.arclength)
 
 
+def _outside(stretch: Stretch) -> Point | None:
+    """Return a point of a stretch outside of the interval, before the curve turns back; None if none is found.
+
+    Where states meet, the curve goes back through their images, so that both ends of a stretch can be inside.
+    """
+    plane = extended(stretch.second).plane
+    low, high = plane.interval
+
+    def excess(arclength: float) -> float:
+        point = stretch(arclength)
+        value = np.nan if point is None else _value(plane, point.b, point.q)
+        return max(low - value, value - high)
+
+    places = np.linspace(stretch.first.arclength, stretch.second.arclength, SAMPLES)
+    sizes = np.array([excess(place) for place in places.tolist()])
+    if np.isnan(sizes).all():
+        return None
+    largest = int(np.nanargmax(sizes))
+    bounds = places[max(largest - 1, 0)], places[min(largest + 1, SAMPLES - 1)]
+    turn = float(minimize_scalar(lambda place: -excess(place), bounds=bounds, method="bounded").x)
+    tried = [*places[: largest + 1].tolist(), turn]
+    return next((stretch(place) for place in tried if excess(place) > 0.0), None)
+
+
+def _value(plane: Plane, b: Floats, q: float) -> float:
+    """Return the first parameter at the unknowns of a point."""
+    return float(plane.coefficients(float(b[-1]), q, plane.reference).place.values[0])
+
+
 def _end(stretch: Stretch, last: Knot, knot: Knot) -> Knot | None:
     """Return the point at which the first parameter leaves its interval, None if it does not."""
     plane = extended(knot.point).plane
@@ -219,8 +250,7 @@ def _at_end(stretch: Stretch, end: float) -> Point | None:
     aim = end / plane.unit if plane.in_coupling else 1.0 + (end - plane.interval[0]) / plane.length
 
     def beyond(arclength: float) -> float:
-        b, q = hermite((first, second), arclength)
-        return float((b[-1] if plane.in_coupling else q) - aim)
+        return _value(plane, *hermite((first, second), arclength)) - end
 
     low, high = first.arclength, second.arclength
     ends = beyond(low), beyond(high)

@@ -186,6 +186,21 @@ class Plane:
         return bool(confinement.tail_bound(problem.domain, degree) <= EPS * problem.positive_noise)
 
     @cached_property
+    def first_unit(self) -> float:
+        """The change of the first parameter that is of size one, beside its own value; zero of the coupling."""
+        if self.in_coupling:
+            return self.unit if self.names[0] == self.other else 0.0
+        return self.length
+
+    def rounding(self, first: float) -> float:
+        """Return how well a value of the first parameter is known at best, also where it vanishes."""
+        return 4 * EPS * max(abs(first), self.first_unit)
+
+    def contains(self, first: float) -> bool:
+        """Return whether a value of the first parameter is in the interval."""
+        return self.interval[0] <= first <= self.interval[1]
+
+    @cached_property
     def length(self) -> float:
         """The length of the interval."""
         return float(self.interval[1] - self.interval[0])

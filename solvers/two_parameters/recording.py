@@ -20,6 +20,7 @@ from ..newton import Solution
 from ..observables import of_states
 from ..sizing import Size, confinement_field, equation_in
 from .extended import System
+from .plane import Plane
 from .states import AtState
 
 # Eigenvalues of the stability matrix up to this are those that vanish along the curve, and their rounding.
@@ -141,15 +142,15 @@ def uniform_row(
 
 
 def organising(
-    row: Row, kind: Any, names: tuple[str, str], bounds: tuple[float, float], curves: tuple[str, ...], text: str
+    row: Row, kind: Any, plane: Plane, bounds: tuple[float, float], curves: tuple[str, ...], text: str
 ) -> OrganisingPoint:
     """Return the record of an organising point at a row; its interval is that of the first parameter."""
     low, high = bounds
     share = relative(row.problem)
-    located = high - low <= 2 * CONVERGED * max(abs(low), abs(high))
+    located = high - low <= 2 * CONVERGED * max(abs(low), abs(high), plane.first_unit)
     return OrganisingPoint(
         type=kind,
-        parameters=names,
+        parameters=plane.names,
         values=np.array([float(value) for value in row.values]),
         coupling=row.problem.fixed_coupling,
         relative_coupling=None if np.isnan(share) else share,

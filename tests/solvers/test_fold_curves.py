@@ -25,9 +25,13 @@ RANDOM = np.random.default_rng(11)
 
 
 @functools.cache
-def folds_of(potential, relative=(0.6, 1.3)):
+def diagram_of(potential, relative=(0.6, 1.3)):
     problem = McKeanVlasov(Circle(), potential)
-    return bifurcation_diagram(problem, relative=relative, rates=False, depth=1).events("fold")
+    return bifurcation_diagram(problem, relative=relative, rates=False, depth=1)
+
+
+def folds_of(potential, relative=(0.6, 1.3)):
+    return diagram_of(potential, relative).events("fold")
 
 
 @functools.cache
@@ -62,6 +66,31 @@ def test_folds_are_those_of_diagrams(beta):
     # Along the branch the state at a fold is known to half of the digits of its coupling.
     assert np.abs(end.cosine[place, :count] - fold.cosine[:count]).max() <= 1e-7
     assert end.residual.max() <= 1e-14
+
+
+@pytest.mark.parametrize("kind", ["fold", "transition"])
+@pytest.mark.parametrize("beyond", [3e-3, 1e-4])
+def test_a_curve_that_begins_before_its_interval_is_cut_at_the_end(kind, beyond):
+    low = tricritical_beta(1) + beyond
+    (start,) = diagram_of(Transformer(5.0)).events(kind)
+    found = curve(start, "beta", (low, 8.0))
+    assert found.first[0] == found.first.min() == low
+    assert found.first_outcome is Outcome.LEFT_INTERVAL
+    assert not found.special_points
+    assert not found.warnings
+    # The amplitude falls like the root of the distance from the tricritical point.
+    assert 0.2 < found.cosine[0, 1] / np.sqrt(beyond) < 2.0
+
+
+@pytest.mark.parametrize("kind", ["fold", "transition"])
+def test_nothing_beyond_the_interval_is_recorded(kind):
+    """So near to the tricritical point the end of the interval need not be found, which is said then."""
+    low = tricritical_beta(1) + 2e-6
+    (start,) = diagram_of(Transformer(5.0)).events(kind)
+    found = curve(start, "beta", (low, 8.0))
+    assert found.first.min() >= low
+    assert not found.special_points
+    assert found.warnings or found.first[0] == pytest.approx(low, abs=1e-9)
 
 
 def null_vector(state, problem):

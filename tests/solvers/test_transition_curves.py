@@ -123,6 +123,25 @@ def test_a_line_in_a_field_ends_where_its_states_merge():
     assert (line.first[0], line.second[0]) == (0.0, pytest.approx(plain.coupling, rel=1e-11))
 
 
+@functools.cache
+def folds_in_a_field():
+    """The folds of noisy Kuramoto in a field, over the field: it turns in itself where the field vanishes."""
+    problem = McKeanVlasov(Circle(), CosineSeries((-1.0,)), confinement=CosineSeries((-0.05,)))
+    return bifurcation_diagram(problem, (0.5, 4.0), rates=False, depth=1).events("fold")
+
+
+def test_the_interval_of_a_cusp_at_zero_contains_it():
+    (start, *_) = folds_in_a_field()
+    found = curve(start, "confinement_w1", (-0.3, 0.3))
+    (cusp,) = found.special_points
+    # By the symmetry of the field and the rotation of its axis it is where the field vanishes.
+    assert cusp.type == "cusp"
+    assert cusp.lower < 0.0 < cusp.upper
+    assert cusp.status == "converged"
+    assert cusp.upper - cusp.lower <= 1e-11
+    assert found.cosine[0, 1] * found.cosine[-1, 1] < 0.0
+
+
 def test_thresholds_are_closed_forms():
     points = diagram_of(Transformer(5.0), (0.8, 3.0)).events("branch point", "uniform")
     for start in points[:2]:
