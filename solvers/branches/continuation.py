@@ -231,6 +231,8 @@ def _attempt(last: Point, b: Floats, q: float, step: float, method: Arclength) -
     if end is None:
         new = correct(last.equation, b, q, old.tangent_b, old.tangent_q, newton, old.negative)
         end = None if new is None else _end_passed(last.equation, new.q)
+    if end == old.q:
+        return None, math.inf
     if end is not None:
         # A share of the step ends where the equation does.
         share = (end - old.q) / (q - old.q) if q != old.q else 1.0

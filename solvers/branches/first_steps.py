@@ -20,6 +20,8 @@ from .junctions import INSEPARABLE, Departure
 # near the branch point.
 STEEPEST = 1e4
 LARGEST_RISE = 0.1
+# A branch point this close to an end of where its equation is known, relatively, is at it.
+AT_END = 1e-12
 # Amplitudes are tried in a geometric sequence; where none will do, a branch starts at one that is well separated.
 REDUCTION, SMALLEST, SEPARATED = 0.25, 1e-9, 1e-6
 # Eigenvalues at a branch point up to this are its kernel, or up to so many times that along the branch.
@@ -36,7 +38,22 @@ NEARBY = 0.25
 POWER = 0.2
 
 
-def first_point(departure: Departure, *, counted: bool = True) -> tuple[Point | None, bool]:
+def leaves_at_end(departure: Departure) -> bool:
+    """Return whether a branch begins at an end of where its equation is known and goes on beyond it."""
+    ends = [end for end in departure.equation.ends or () if abs(departure.q - end) <= AT_END * abs(end)]
+    if not ends:
+        return False
+    first, _ = first_point(departure, counted=False, bounded=False)
+    return first is not None and abs(first.q - ends[0]) > AT_END and bool(_beyond(departure, first.q))
+
+
+def _beyond(departure: Departure, q: float) -> bool:
+    """Return whether q is beyond the ends of where the equation of a departure is known."""
+    ends = departure.equation.ends
+    return ends is not None and not ends[0] <= q <= ends[1]
+
+
+def first_point(departure: Departure, *, counted: bool = True, bounded: bool = True) -> tuple[Point | None, bool]:
     """Return the first point of a new branch and whether no event lies between it and the branch point.
 
     The amplitude is reduced until the correction is small against it, the coupling has the shape that the symmetry
@@ -47,13 +64,15 @@ def first_point(departure: Departure, *, counted: bool = True) -> tuple[Point | 
     ----------
     counted
         Whether eigenvalues are examined, beside the shape.
+    bounded
+        Whether the point must be where the equation is known.
     """
     candidate = None
     size = length(departure.b, 0.0)
     step = min(departure.largest_step, NEARBY * size) if size > 0.0 else departure.largest_step
     while step >= SMALLEST:
         point = _at_amplitude(departure, step)
-        if point is not None:
+        if point is not None and not (bounded and _beyond(departure, point.q)):
             candidate = point if candidate is None or step >= SEPARATED else candidate
             shaped = _shape(departure, point, step)
             if shaped is not False and (not counted or _nothing_between(departure, point, step, bool(shaped))):
@@ -67,8 +86,7 @@ def _at_amplitude(departure: Departure, step: float) -> Point | None:
     guess = departure.b + step * direction
     q = departure.q if departure.order is not None else _balanced(departure, guess)
     solution = correct(departure.equation, guess, q, direction, 0.0, POLISHED)
-    ends = departure.equation.ends
-    if solution is None or (ends is not None and not ends[0] <= solution.q <= ends[1]):
+    if solution is None:
         return None
     change = solution.b - guess
     # At a pitchfork the rest of the state follows quadratically, as the coupling does, with a factor up to the
@@ -149,7 +167,7 @@ def _nothing_between(departure: Departure, point: Point, step: float, shaped: bo
         if not leaving.any() or (shaped and block.own and np.count_nonzero(leaving) == 1):
             continue
         nearer = nearer or _at_amplitude(departure, 0.5 * step)
-        if nearer is None or not _straight(start, nearer, point):
+        if nearer is None or _beyond(departure, nearer.q) or not _straight(start, nearer, point):
             return False
         half = _filled(_deflated(_spectrum(nearer, block), born, 1.0), size)
         zero = 10.0 * NEUTRAL + 2.0 * departure.kernel

@@ -20,7 +20,7 @@ from .arclength import Arclength
 from .arrivals import Arrival
 from .continuation import End, Point, hermite, length, trace, turns_twice
 from .detection import CERTAIN, Event, events_between
-from .first_steps import first_point
+from .first_steps import first_point, leaves_at_end
 from .junctions import INSEPARABLE, Departure, branch_end, slope_towards
 
 # A vertical family is followed until its largest moment passes this: nothing new happens before its collapse.
@@ -101,6 +101,8 @@ def follow(departure: Departure, method: Arclength, highest: float) -> Followed 
     """
     if departure.order == 0:
         return _follow_regular(departure, method, highest)
+    if leaves_at_end(departure):
+        return Followed(departure, [], Outcome.LEFT_INTERVAL)
     first, complete = first_point(departure)
     if first is None:
         return None

@@ -20,6 +20,7 @@ from .arrivals import same_place
 from .births import births_on_uniform
 from .continuation import Point
 from .detection import Event, interval_end
+from .first_steps import AT_END
 from .following import Followed, follow
 from .junctions import Departure, from_no_interaction
 from .newton_search import search_states
@@ -217,7 +218,7 @@ def _follow(task: Task, register: Register, method: Arclength) -> Followed | Non
     equation, place = task.departure.equation, task.departure.place
     highest = equation.q_at(register.interval[1] if equation.sign > 0 else register.interval[0])
     followed = follow(task.departure, method, highest)
-    at_end = any(abs(task.departure.q - end) <= 1e-12 * abs(end) for end in equation.ends or (highest,))
+    at_end = any(abs(task.departure.q - end) <= AT_END * abs(end) for end in equation.ends or (highest,))
     if followed is None and task.departure.order != 0 and not at_end:
         register.warnings.append(
             f"{task.label}: no state was found beside its branch point at {place}, and the "

@@ -27,7 +27,7 @@ from ..geometry import Geometry, Threshold
 from .densities import lifted
 from .equation import along
 from .path import ENDS, Path
-from .thresholds import Strengths, crossings
+from .thresholds import Crossing, Strengths, crossings
 
 # Modes up to this have their decay rates looked at on the uniform branch, more if more become critical.
 RATED = 64
@@ -79,11 +79,12 @@ class InParameter(Course):
         found, doubtful = crossings(self.path)
         if doubtful:
             register.warnings.append(
-                f"the multipliers of the modes {', '.join(map(str, doubtful[:6]))} oscillate so fast with "
+                f"the multipliers of the modes {', '.join(map(str, doubtful[:6]))} change so fast with "
                 f"{self.path.name} that thresholds may be missing, with the branches born there; take a shorter "
                 "interval"
             )
         strengths = Strengths(self.path)
+        self._say_joined(found, strengths, register)
         values = places(register.interval, [crossing.value for crossing in found])
         born = [int(np.searchsorted(values, crossing.value)) for crossing in found]
         qs = [self.path.q_at(value) for value in values.tolist()]
@@ -101,7 +102,7 @@ class InParameter(Course):
                 self.path.coupling, None if np.isnan(relative) else relative, crossing.modes, number
             )
             counts = strengths.about(crossing.q, crossing.modes)
-            error = strengths.error(crossing.q, crossing.modes)
+            error = strengths.error(crossing.q, crossing.modes) + crossing.width
             self._several += [crossing.value] * (max(crossing.modes) > 1)
             if depth > 0:
                 threshold = Threshold(point, counts[0], len(register.special_points))
@@ -109,6 +110,16 @@ class InParameter(Course):
                 tasks.append(threshold)
             register.special_points.append(critical_special(index, error, point, counts, register))
         return tasks
+
+    def _say_joined(self, found: list[Crossing], strengths: Strengths, register: Register) -> None:
+        """Warn of the thresholds of several modes that are taken for one though they differ."""
+        register.warnings += [
+            f"the thresholds of the modes {', '.join(map(str, crossing.modes))} near {self.path.name} "
+            f"{crossing.value:.12g} agree to {crossing.width:.1e} and are taken for one; what happens between them "
+            "is not shown"
+            for crossing in found
+            if crossing.width > strengths.error(crossing.q, crossing.modes)
+        ]
 
     def born(self, threshold: Threshold, register: Register) -> list[Task]:
         """Return the tasks for the branches born at a threshold, those in the coupling of the problem there."""

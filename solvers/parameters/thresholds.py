@@ -3,11 +3,12 @@ r"""The values of a parameter at which the uniform state changes stability: all 
 :math:`\lambda_k(p)` is known with its derivative. On every part of a grid the cubic through both ends of it is
 compared with the function in the middle, and parts are halved until it agrees; then a part has a root where the
 signs at its ends differ, and two where they agree and an extremum between them is beyond. What still does not agree
-on the finest parts is said.
+when enough parts have been looked at is said.
 """
 
 import functools
-from collections.abc import Callable
+from collections import deque
+from collections.abc import Callable, Iterator
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -21,20 +22,26 @@ from ..bases import EPS, Floats, Integers
 from ..branches.junctions import INSEPARABLE
 from .path import ENDS, Path
 
-# Parts of the grid to begin with, and how often one may be halved.
-PARTS, HALVINGS = 32, 6
+# Parts of the grid to begin with, and how many may be looked at, halves included.
+PARTS, MOST_PARTS = 32, 4096
 # The cubic agrees with a strength if it differs by less than this, or by this share of its distance from one.
 AGREEMENT, SHARE = 1e-4, 0.1
+# The rounding error of a strength about one: where an end of the interval is a threshold, it need not be one there.
+ZERO = 8 * EPS
 # Degrees beyond this are not looked at.
 LARGEST_DEGREE = 4096
 
 
 class Crossing(NamedTuple):
-    """A root: its value of the parameter and q, and all degrees critical there, not separated by rounding."""
+    """A root: its value of the parameter and q, and all degrees critical there or not separated from it.
+
+    ``width`` is the distance of the last of their values of the parameter.
+    """
 
     value: float
     q: float
     modes: tuple[int, ...]
+    width: float
 
 
 class Strengths:
@@ -80,62 +87,69 @@ class Strengths:
 
 
 def crossings(path: Path) -> tuple[list[Crossing], list[int]]:
-    """Return all roots on a path, ascending, and the degrees whose strength oscillates too fast to be sure."""
+    """Return all roots on a path, ascending, and the degrees whose strength changes too fast to be sure."""
     strengths = Strengths(path)
-    roots: list[tuple[float, int]] = []
+    roots: set[tuple[float, int]] = set()
     doubtful: set[int] = set()
-    grid = np.linspace(*ENDS, PARTS + 1).tolist()
-    for left, right in pairwise(grid):
-        _search(strengths, left, right, np.arange(1, strengths.degree + 1), HALVINGS, roots, doubtful)
+    every = np.arange(1, strengths.degree + 1)
+    parts = deque((left, right, every) for left, right in pairwise(np.linspace(*ENDS, PARTS + 1).tolist()))
+    looked_at = 0
+    while parts:
+        left, right, degrees = parts.popleft()
+        middle, looked_at = 0.5 * (left + right), looked_at + 1
+        bent, candidates = _shapes(strengths, left, right, degrees)
+        if bent.size and looked_at < MOST_PARTS and left < middle < right:
+            parts += [(left, middle, bent), (middle, right, bent)]
+            candidates = np.setdiff1d(candidates, bent)
+        else:
+            doubtful.update(bent.tolist())
+        for degree in candidates.tolist():
+            roots.update((q, degree) for q in _roots(strengths, degree, left, right))
+    return _joined(strengths, sorted(roots)), sorted(doubtful)
+
+
+def _joined(strengths: Strengths, roots: list[tuple[float, int]]) -> list[Crossing]:
+    """Return ascending roots, those of several degrees as one where neither q nor the strengths separate them."""
     found: list[Crossing] = []
-    for q, _ in sorted(roots):
-        if found and q - found[-1].q <= INSEPARABLE:
-            continue
-        modes = np.flatnonzero(np.abs(strengths.at(q)[0] - 1.0) <= INSEPARABLE)
-        found.append(Crossing(path.value(q), q, tuple(modes.tolist())))
-    return found, sorted(doubtful)
+    for q, degree in roots:
+        value = strengths.path.value(q)
+        if found:
+            last = found[-1]
+            near = q - last.q <= INSEPARABLE and abs(strengths.beyond(degree, last.q)) <= INSEPARABLE
+            if value == last.value or (near and degree not in last.modes):
+                modes = tuple(sorted({*last.modes, degree}))
+                found[-1] = Crossing(last.value, last.q, modes, value - last.value)
+                continue
+        found.append(Crossing(value, q, (degree,), 0.0))
+    return found
 
 
-def _search(
-    strengths: Strengths,
-    left: float,
-    right: float,
-    degrees: Integers,
-    halvings: int,
-    roots: list[tuple[float, int]],
-    doubtful: set[int],
-) -> None:
-    """Add the roots of some degrees on a part of the path, and those that are doubtful on the finest parts."""
+def _shapes(strengths: Strengths, left: float, right: float, degrees: Integers) -> tuple[Integers, Integers]:
+    """Return those of some degrees that no cubic shows on a part of the path, and those that may have roots."""
     middle, width = 0.5 * (left + right), right - left
     (one, rise), (other, fall), (between, _) = (
         (values[degrees] - 1.0, slopes[degrees]) for values, slopes in map(strengths.at, (left, right, middle))
     )
-    cubic = 0.5 * (one + other) + 0.125 * width * (rise - fall)
-    missed = np.abs(cubic - between)
+    missed = np.abs(0.5 * (one + other) + 0.125 * width * (rise - fall) - between)
     nearest = np.minimum(np.minimum(np.abs(one), np.abs(other)), np.abs(between))
     bent = missed > np.maximum(AGREEMENT, SHARE * nearest)
-    if halvings:
-        if bent.any():
-            for part in ((left, middle), (middle, right)):
-                _search(strengths, *part, degrees[bent], halvings - 1, roots, doubtful)
-        degrees = degrees[~bent]
-        one, other, rise, fall = (part[~bent] for part in (one, other, rise, fall))
-    else:
-        doubtful.update(degrees[bent].tolist())
-    changes = (one * other < 0.0) | (one == 0.0)
-    for degree in degrees[changes].tolist():
-        roots.append((_root(strengths, degree, left, right), degree))
-    turning = ~changes & (rise * fall < 0.0) & (rise * one < 0.0)
-    for degree in degrees[turning].tolist():
-        extremum = _zero(functools.partial(strengths.slope, degree), left, right)
-        ends = strengths.at(left)[0][degree] - 1.0, strengths.at(extremum)[0][degree] - 1.0
-        if ends[0] * ends[1] < 0.0:
-            for part in ((left, extremum), (extremum, right)):
-                roots.append((_root(strengths, degree, *part), degree))
+    at_end = np.minimum(np.abs(one), np.abs(other)) <= ZERO
+    turning = (rise * fall < 0.0) & (rise * one < 0.0)
+    return degrees[bent], degrees[at_end | (one * other < 0.0) | turning]
 
 
-def _root(strengths: Strengths, degree: int, left: float, right: float) -> float:
-    return _zero(functools.partial(strengths.beyond, degree), left, right)
+def _roots(strengths: Strengths, degree: int, left: float, right: float) -> Iterator[float]:
+    """Yield the roots of a degree on a part of the path with one extremum at most: one where it is monotone."""
+    beyond, slope = functools.partial(strengths.beyond, degree), functools.partial(strengths.slope, degree)
+    places = [left, right]
+    if slope(left) * slope(right) < 0.0:
+        places.insert(1, _zero(slope, left, right))
+    for start, end in pairwise(places):
+        zero = next((q for q in (start, end) if q in (left, right) and abs(beyond(q)) <= ZERO), None)
+        if zero is not None:
+            yield zero
+        elif beyond(start) * beyond(end) < 0.0:
+            yield _zero(beyond, start, end)
 
 
 def _zero(function: Callable[[float], float], left: float, right: float) -> float:
