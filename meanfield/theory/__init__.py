@@ -45,8 +45,7 @@ from .thresholds import (
 )
 from .thresholds import plain_number as plain_number
 from .thresholds import transition_coupling as transition_coupling
-from .two_parameters import UniformPoint, mode_interactions, tricritical_points
-from .two_parameters import resolved_samples as resolved_samples
+from .two_parameters import UniformPoint, mode_interactions, tricritical_points, unresolved_points
 
 __all__ = [
     "BranchShape",
@@ -75,6 +74,7 @@ __all__ = [
     "resonance",
     "tricritical_beta",
     "tricritical_points",
+    "unresolved_points",
     "vertical_branches",
     "vertical_spectrum",
 ]

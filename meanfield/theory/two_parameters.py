@@ -5,7 +5,8 @@ diagram: tricritical points, where the curvature of a branch vanishes, :math:`b_
 turns from continuous to discontinuous, and interactions of modes, :math:`\kappa_n(p) = \kappa_m(p)`. Both are roots
 of functions without poles, :math:`b_1 \prod_k (1-q_k)` over the degrees k slaved to n,
 :math:`q_k = (w_k/N_k)/(w_n/N_n)`, and :math:`w_n/N_n - w_m/N_m`. They are sampled ever more finely until a cubic
-through every other value predicts those between, so that no root of what was resolved is missed.
+through every other value predicts those between, so that no root of what was resolved is missed; modes of
+which 2049 values do not say enough are named.
 """
 
 from collections.abc import Callable, Sequence
@@ -91,15 +92,9 @@ def tricritical_points(
     [((1,), 2.446918311289), ((2,), 8.966784254653)]
     """
     require_threshold(problem)
-    theory = theory_of(problem.domain)
-
-    def excess(value: float) -> Floats:
-        moved = problem.with_parameter(parameter, value)
-        return np.array([theory.tricritical_excess(moved, n) for n in modes], dtype=np.float64)
-
     found = [
         _point(problem, parameter, "tricritical", (modes[place],), root)
-        for place, root in _roots(excess, interval, len(modes))
+        for place, root in _roots(partial(_excess, problem, parameter, modes), interval, len(modes))
     ]
     return _known(found)
 
@@ -131,16 +126,62 @@ def mode_interactions(
     """
     require_uniform(problem)
     pairs = list(combinations(sorted(modes), 2))
-
-    def difference(value: float) -> Floats:
-        strengths = attractions(problem.with_parameter(parameter, value), max(modes, default=1))
-        return np.array([float(strengths[n] - strengths[m]) for n, m in pairs])
-
     found = [
         _point(problem, parameter, "mode interaction", pairs[place], root)
-        for place, root in _roots(difference, interval, len(pairs))
+        for place, root in _roots(partial(_differences, problem, parameter, pairs), interval, len(pairs))
     ]
     return _known(found)
+
+
+@checked
+def unresolved_points(
+    problem: Equation, parameter: str, interval: tuple[float, float], modes: Sequence[int]
+) -> list[tuple[int, ...]]:
+    """Return the modes and pairs of modes whose tricritical points and interactions may not all be known.
+
+    They are those whose functions 2049 values in the interval do not resolve.
+
+    Parameters
+    ----------
+    problem, parameter, interval, modes
+        As in :func:`tricritical_points`.
+
+    Raises
+    ------
+    InvalidInput
+        If the parameter is unknown or not admissible in the interval, or there is a confinement.
+
+    Examples
+    --------
+    >>> from meanfield import Circle, McKeanVlasov, Transformer
+    >>> unresolved_points(McKeanVlasov(Circle(), Transformer(beta=1.0)), "beta", (1.0, 10.0), (1, 2))
+    []
+    """
+    require_threshold(problem)
+    singles, pairs = [(mode,) for mode in modes], list(combinations(sorted(modes), 2))
+    excess, differences = (
+        partial(_excess, problem, parameter, modes),
+        partial(_differences, problem, parameter, pairs),
+    )
+    return [
+        own
+        for function, groups in ((excess, singles), (differences, pairs))
+        if groups
+        for own, resolved in zip(groups, _resolved_samples(function, interval)[2], strict=True)
+        if not resolved
+    ]
+
+
+def _excess(problem: Equation, parameter: str, modes: Sequence[int], value: float) -> Floats:
+    """Return the functions whose roots are the tricritical points of modes, (modes,)."""
+    moved, theory = problem.with_parameter(parameter, value), theory_of(problem.domain)
+    return np.array([theory.tricritical_excess(moved, n) for n in modes], dtype=np.float64)
+
+
+def _differences(problem: Equation, parameter: str, pairs: Sequence[tuple[int, int]], value: float) -> Floats:
+    """Return the functions whose roots are the interactions of pairs of modes, (pairs,)."""
+    strengths = attractions(problem.with_parameter(parameter, value), max(m for pair in pairs for m in pair))
+    return np.array([float(strengths[n] - strengths[m]) for n, m in pairs])
 
 
 def attractions(problem: Equation, degree: int) -> npt.NDArray[np.longdouble]:
@@ -172,7 +213,7 @@ def _roots(
     """Return all (component, (root, lower, upper)) of a function with several components in an interval."""
     if size == 0:
         return []
-    places, values = resolved_samples(function, interval)
+    places, values, _ = _resolved_samples(function, interval)
     found = []
     for component in range(size):
         column = values[:, component]
@@ -187,10 +228,12 @@ def _component(function: Callable[[float], Floats], index: int, place: float) ->
     return float(function(place)[index])
 
 
-def resolved_samples(function: Callable[[float], Floats], interval: tuple[float, float]) -> tuple[Floats, Floats]:
-    """Return places in an interval, (P,), and a function there, (P, size), so fine that cubics predict it.
+def _resolved_samples(
+    function: Callable[[float], Floats], interval: tuple[float, float]
+) -> tuple[Floats, Floats, npt.NDArray[np.bool_]]:
+    """Return places in an interval, (P,), a function there, (P, size), and which cubics predict, (size,).
 
-    What is not resolved by 2049 values, as at a kink, remains as fine as that.
+    There are 2049 places where cubics do not predict all of them from fewer. What is rounding counts as predicted.
     """
     low, high = interval
     if not (np.isfinite(low) and np.isfinite(high) and low < high):
@@ -199,9 +242,10 @@ def resolved_samples(function: Callable[[float], Floats], interval: tuple[float,
     values = np.array([function(place) for place in places.tolist()])
     while True:
         scale = np.maximum(np.abs(values).max(axis=0), np.finfo(float).tiny)
-        missed = np.abs(_between(values[::2]) - values[1::2]) > _PREDICTED * scale
+        missed = (np.abs(_between(values[::2]) - values[1::2]) > _PREDICTED * scale).any(axis=0)
+        missed &= scale > _VANISHING
         if places.size >= _MOST or not missed.any():
-            return places, values
+            return places, values, ~missed
         finer = np.linspace(low, high, 2 * places.size - 1)
         between = np.array([function(place) for place in finer[1::2].tolist()])
         joined = np.empty((finer.size, values.shape[1]))

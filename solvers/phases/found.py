@@ -20,7 +20,7 @@ from ..two_parameters.assembling import STARTS
 from ..watching import Watch
 from .plane import graphs_of
 from .sections import Section
-from .uniform import organising_point, threshold_curves, threshold_modes, uniform_points
+from .uniform import organising_point, threshold_curves, threshold_modes, uniform_points, unresolved
 from .window import Window, evenly
 
 Floats = npt.NDArray[np.float64]
@@ -114,7 +114,7 @@ def curves_of(window: Window, count: int, search: bool, watch: Watch) -> Found:
     modes = threshold_modes(window) if uniform else []
     corners = uniform_points(window, modes)
     window = dataclasses.replace(window, kinks=tuple(p.value for p in corners if p.type == "mode interaction"))
-    found = Found(window)
+    found = Found(window, warnings=unresolved(window, modes))
     for mode in modes:
         for threshold in threshold_curves(window, mode, corners):
             found.add(threshold, "in closed form")

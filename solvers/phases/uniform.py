@@ -13,7 +13,14 @@ import numpy.typing as npt
 from meanfield import Curve, Equation, InvalidInput, OrganisingPoint, Outcome
 from meanfield.equations import Interaction, has_free_energy
 from meanfield.records import FREE_ENERGY_GAP
-from meanfield.theory import UniformPoint, critical_couplings, critical_modes, mode_interactions, tricritical_points
+from meanfield.theory import (
+    UniformPoint,
+    critical_couplings,
+    critical_modes,
+    mode_interactions,
+    tricritical_points,
+    unresolved_points,
+)
 
 from .window import Window
 
@@ -41,6 +48,18 @@ def uniform_points(window: Window, modes: Sequence[int]) -> list[UniformPoint]:
     found += mode_interactions(window.problem, window.parameter, window.interval, modes)
     inside = [point for point in found if window.contains(point.value, float(point.coupling))]
     return sorted(inside, key=lambda point: point.value)
+
+
+def unresolved(window: Window, modes: Sequence[int]) -> list[str]:
+    """Return warnings of tricritical points and mode interactions that may not all be known."""
+    if not modes:
+        return []
+    return [
+        f"{'interactions' if len(own) > 1 else 'tricritical points'} of mode {' and '.join(map(str, own))} may be "
+        f"missing: their multipliers change too fast in {window.parameter} for the values taken; ask for a "
+        "narrower range"
+        for own in unresolved_points(window.problem, window.parameter, window.interval, modes)
+    ]
 
 
 def threshold_curves(window: Window, mode: int, points: Sequence[UniformPoint]) -> list[Curve]:

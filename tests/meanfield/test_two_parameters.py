@@ -19,7 +19,7 @@ from meanfield import (
     continuous_radius,
     critical_couplings,
 )
-from meanfield.theory import mode_interactions, tricritical_points
+from meanfield.theory import mode_interactions, tricritical_points, unresolved_points
 
 EPS = float(np.finfo(float).eps)
 
@@ -124,6 +124,14 @@ def test_two_roots_between_samples_are_both_found():
     found = tricritical_points(McKeanVlasov(Circle(), Dip(1.0)), "a", (0.0, 2.0), (1,))
     # The excess has the slope 0.02 at the roots and an error of a few roundings.
     assert [point.value for point in found] == pytest.approx([0.29, 0.31], abs=64 * EPS / 0.02)
+
+
+def test_what_values_do_not_resolve_is_named():
+    # w_k = sin(k R)/k and the like: between 2049 radii from 0.1 to 3.1 the phase of w_1000 changes by 1.5.
+    problem = McKeanVlasov(Circle(), HegselmannKrause(radius=1.0))
+    assert (1000,) in unresolved_points(problem, "radius", (0.1, 3.1), (1, 1000))
+    assert unresolved_points(problem, "radius", (1.0, 1.01), (1, 1000)) == []
+    assert unresolved_points(problem, "radius", (0.1, 3.1), (1, 2)) == []
 
 
 def test_nonsense_is_refused_in_a_sentence():

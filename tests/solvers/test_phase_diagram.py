@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import solvers.phases.found
+import solvers.phases.uniform
 from meanfield import (
     Circle,
     ComputationFailed,
@@ -184,6 +185,19 @@ def test_a_silently_lost_curve_is_flagged_as_well(monkeypatch):
     monkeypatch.setattr(solvers.phases.found.Found, "add", without)
     diagram = phase_diagram(ON_CIRCLE, ("beta", (3.0, 7.0)), relative=(0.7, 1.2))
     assert any("a curve is missing" in warning for warning in diagram.warnings)
+
+
+def test_points_that_may_be_missing_are_warned_of(monkeypatch):
+    def asked():
+        return phase_diagram(
+            ON_CIRCLE, ("beta", (1.0, 1.5)), relative=(0.8, 1.2), sections=1, examine=False
+        ).warnings
+
+    assert asked() == ()
+    monkeypatch.setattr(solvers.phases.uniform, "unresolved_points", lambda *_: [(1,), (1, 2)])
+    tricritical, interactions = asked()
+    assert tricritical.startswith("tricritical points of mode 1 may be missing")
+    assert interactions.startswith("interactions of mode 1 and 2 may be missing")
 
 
 def test_without_attraction_there_is_one_region():
