@@ -143,7 +143,9 @@ def _rows(
         if knot.event is not None and knot.event.type != "end":
             row.label = knot.event.type
             text = WORDS[knot.event.type]
-            points.append(organising(row, knot.event.type, plane, _bounds(knot), (label,), text))
+            mode = knot.event.mode
+            through = (label,) if mode is None else (label, f"threshold of mode {mode}")
+            points.append(organising(row, knot.event.type, plane, _bounds(knot), through, text))
     warnings += side.warnings
     if side.outcome in (Outcome.MAX_STEPS, Outcome.STEP_TOO_SMALL, Outcome.NOT_RESOLVED):
         values = ", ".join(

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import partial
 
 import numpy as np
 from scipy.optimize import brentq, minimize_scalar
@@ -28,23 +29,28 @@ ROUNDINGS = 16
 
 @dataclass(slots=True)
 class Event:
-    """A located point of a curve: its type, ``end`` at the end of the interval, and how well x and q are known."""
+    """A located point of a curve: its type, ``end`` at the end of the interval, and how well x and q are known.
+
+    ``mode`` is the degree that becomes critical at it beside that of the curve.
+    """
 
     type: str
     error: tuple[float, float] = (0.0, 0.0)
+    mode: int | None = None
 
 
 @dataclass(slots=True)
 class Knot:
     """A point of a followed curve, its place in the plane, its row in the record, and what it is.
 
-    ``tests`` are the values of the functions that vanish at organising points.
+    ``tests`` are the values of the functions that vanish at organising points, ``margins`` those of its equation.
     """
 
     point: Point
     place: Place
     row: Row
     tests: dict[str, float]
+    margins: dict[int, float]
     event: Event | None = None
 
     @classmethod
@@ -62,7 +68,7 @@ class Knot:
             # The unit of a coordinate leaves a rounding.
             if abs(row.values[0] - end) <= tolerance:
                 row.values = end, row.values[1]
-        return cls(point, place, row, tests, event)
+        return cls(point, place, row, tests, equation.margins(point), event)
 
 
 @dataclass(slots=True)
@@ -182,7 +188,17 @@ def _events(stretch: Stretch, last: Knot, knot: Knot) -> list[Knot]:
             located = stretch.zero(function)
             if located is not None:
                 found.append(Knot.at(located[0], Event(kind, located[1])))
+    for mode, margin in knot.margins.items():
+        if last.margins[mode] * margin < 0.0:
+            located = stretch.zero(partial(_margin, mode))
+            if located is not None:
+                found.append(Knot.at(located[0], Event("mode interaction", located[1], mode)))
     return sorted(found, key=lambda each: each.point.arclength)
+
+
+def _margin(mode: int, point: Point) -> float:
+    """Return the number that vanishes where a mode is critical."""
+    return extended(point).margins(point)[mode]
 
 
 def _outside(stretch: Stretch) -> Point | None:
@@ -251,7 +267,15 @@ def _at_end(stretch: Stretch, end: float) -> Point | None:
     def beyond(arclength: float) -> float:
         return _value(plane, *hermite((first, second), arclength)) - end
 
-    arclength = float(brentq(beyond, first.arclength, second.arclength))
+    low, high = first.arclength, second.arclength
+    values = beyond(low), beyond(high)
+    if values[0] == values[1]:
+        return None
+    if values[0] * values[1] < 0.0:
+        arclength = float(brentq(beyond, low, high))
+    else:
+        # A start beside an organising point can be outside itself.
+        arclength = low + values[0] / (values[0] - values[1]) * (high - low)
     b, q = hermite((first, second), arclength)
     border = np.zeros_like(b)
     if plane.in_coupling:

@@ -158,11 +158,27 @@ def test_thresholds_are_closed_forms():
 
 def test_interactions_are_on_both_thresholds():
     points = diagram_of(CosineSeries((-1.0, -0.4, -0.6)), (0.8, 3.0)).events("branch point", "uniform")
-    for start in points[:2]:
+    for start, count in zip(points[:2], (1, 2), strict=True):
         found = curve(start, "w3", (-1.2, -0.2))
-        (point,) = found.special_points
-        assert point.type == "mode interaction"
-        assert point.values == pytest.approx([-1.0, 2.0], rel=1e-12)
+        assert [point.type for point in found.special_points] == ["mode interaction"] * count
+        assert found.special_points[0].values == pytest.approx([-1.0, 2.0], rel=1e-12)
+
+
+@pytest.mark.parametrize("mode", [2, 3])
+def test_interactions_are_found_behind_the_first_threshold(mode):
+    coefficients = (-1.0, -0.5, -0.3)
+    points = diagram_of(CosineSeries(coefficients), (0.8, 6.0)).events("branch point", "uniform")
+    start = points[mode - 1]
+    found = curve(start, "w3", (-1.2, -0.1))
+    assert found.label == f"threshold of mode {mode}"
+    # All critical couplings are 2 D/|w|: modes cross where their coefficients do, in whichever order they come.
+    others = {2: (-0.5,), 3: (-1.0, -0.5)}[mode]
+    interactions = [point for point in found.special_points if point.type == "mode interaction"]
+    assert [point.values[0] for point in interactions] == pytest.approx(others, rel=1e-12)
+    for point, other in zip(interactions, others, strict=True):
+        number = 3 if mode == 2 else coefficients.index(other) + 1
+        assert point.curves == (found.label, f"threshold of mode {number}")
+        assert point.coupling == pytest.approx(-2.0 / other, rel=1e-12)
 
 
 def test_vertical_thresholds_end():
