@@ -114,7 +114,7 @@ def follow(start: Point, method: Arclength, first_step: float) -> Side:
             side.outcome = Outcome.PARTIAL
             side.warnings.append("the coupling leaves the range of doubles, and the curve ends before")
             break
-        found, over = _events(stretch, last, knot), _end(stretch, last, knot)
+        found, over = _events(stretch, last, knot, side.warnings), _end(stretch, last, knot)
         if over is not None:
             side.knots += [event for event in found if event.point.arclength < over.point.arclength]
             side.knots += [] if over is last else [over]
@@ -180,19 +180,26 @@ class Stretch:
         return point, spread
 
 
-def _events(stretch: Stretch, last: Knot, knot: Knot) -> list[Knot]:
-    """Return the organising points between two knots."""
+def _events(stretch: Stretch, last: Knot, knot: Knot, warnings: list[str]) -> list[Knot]:
+    """Return the organising points between two knots; those that are not located are warned of."""
+    tests = extended(knot.point).tests.items()
+    changed: list[tuple[str, int | None, Callable[[Point], float]]] = [
+        (kind, None, f) for kind, f in tests if last.tests[kind] * knot.tests[kind] < 0.0
+    ]
+    changed += [
+        ("mode interaction", mode, partial(_margin, mode))
+        for mode, margin in knot.margins.items()
+        if last.margins[mode] * margin < 0.0
+    ]
     found = []
-    for kind, function in extended(knot.point).tests.items():
-        if last.tests[kind] * knot.tests[kind] < 0.0:
-            located = stretch.zero(function)
-            if located is not None:
-                found.append(Knot.at(located[0], Event(kind, located[1])))
-    for mode, margin in knot.margins.items():
-        if last.margins[mode] * margin < 0.0:
-            located = stretch.zero(partial(_margin, mode))
-            if located is not None:
-                found.append(Knot.at(located[0], Event("mode interaction", located[1], mode)))
+    for kind, mode, function in changed:
+        located = stretch.zero(function)
+        if located is not None:
+            found.append(Knot.at(located[0], Event(kind, located[1], mode)))
+        else:
+            name = extended(knot.point).plane.names[0]
+            ends = " and ".join(f"{float(each.place.values[0]):.6g}" for each in (last, knot))
+            warnings.append(f"a {kind} between {name} = {ends} was not located")
     return sorted(found, key=lambda each: each.point.arclength)
 
 

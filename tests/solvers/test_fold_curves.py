@@ -1,6 +1,7 @@
 """Fold curves in two parameters, against diagrams at single values and systems solved in many digits."""
 
 import functools
+import re
 
 import mpmath as mp
 import numpy as np
@@ -19,6 +20,7 @@ from meanfield import (
 )
 from meanfield.equations import Interaction
 from solvers import Arclength, bifurcation_diagram, curve
+from solvers.two_parameters import following
 from tests.oracles import fold_equations
 
 RANDOM = np.random.default_rng(11)
@@ -139,6 +141,20 @@ def test_the_cusp_of_three_modes():
     assert cusp.cosine[1:4] == pytest.approx(expected[:3], rel=1e-9)
     assert cusp.lower <= expected[-2] <= cusp.upper
     assert cusp.status == "converged"
+
+
+def test_an_organising_point_that_is_not_located_is_warned_of(monkeypatch):
+    (fold, _) = folds_of(CosineSeries((-1.0, -0.4, -0.62)))
+    monkeypatch.setattr(following, "point_between", lambda *_: None)
+    found = curve(fold, "w3", (-0.7, -0.3))
+    assert not found.special_points
+    (text,) = [text for text in found.warnings if "was not located" in text]
+    ends = [float(number) for number in re.findall(r"-0\.\d+", text)]
+    monkeypatch.undo()
+    (cusp,) = curve(fold, "w3", (-0.7, -0.3)).special_points
+    assert text.startswith("a cusp between w3 = ")
+    # The curve turns back at the cusp, beyond both ends, by less than a step between them.
+    assert min(ends) - 1e-2 <= cusp.values[0] <= max(ends) + 1e-2
 
 
 def test_both_folds_of_a_cusp_are_on_one_curve():
