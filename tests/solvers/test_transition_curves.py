@@ -1,5 +1,6 @@
 """First-order lines and thresholds in two parameters, against diagrams at single values and closed forms."""
 
+import dataclasses
 import functools
 
 import numpy as np
@@ -17,7 +18,7 @@ from meanfield import (
     tricritical_beta,
 )
 from meanfield.equations import Interaction
-from solvers import bifurcation_diagram, curve
+from solvers import bifurcation_diagram, curve, curves
 
 RANDOM = np.random.default_rng(5)
 TILTED = McKeanVlasov(Circle(), Transformer(6.0), confinement=CosineSeries((0.02,)))
@@ -179,6 +180,29 @@ def test_interactions_are_found_behind_the_first_threshold(mode):
         number = 3 if mode == 2 else coefficients.index(other) + 1
         assert point.curves == (found.label, f"threshold of mode {number}")
         assert point.coupling == pytest.approx(-2.0 / other, rel=1e-12)
+
+
+def test_the_second_state_is_that_of_nearest_energy(monkeypatch):
+    """Whatever the residuals of states are, and a state that is not the start's own is refused."""
+    start = diagram_of(CosineSeries((-0.8, 0.0, -1.0)), (0.8, 3.0), 2).events("transition")[0]
+    problem = start.problem.at(coupling=start.coupling)
+    states = curves.stationary_states(problem, rates=False)
+    clusters = sorted((state for state in states if state.symmetry), key=lambda state: state.free_energy_gap)
+    rival = next(state for state in clusters if state.symmetry == 3)
+    gap = rival.free_energy_gap + 0.5 * curves.EQUAL
+    decoy = dataclasses.replace(rival, observables={"free_energy_gap": gap}, residual=0.0)
+    others = [dataclasses.replace(state, residual=1e-10) for state in clusters]
+    monkeypatch.setattr(
+        curves,
+        "stationary_states",
+        lambda *_, **__: [dataclasses.replace(decoy, cosine=decoy.cosine * 0.5), *others],
+    )
+    found = curve(start, "w1", (-0.85, -0.75))
+    assert {found.symmetry, found.other_symmetry} == {1, 3}
+    monkeypatch.setattr(curves, "stationary_states", lambda *_, **__: others[-1:])
+    monkeypatch.setattr(curves, "OWN", 0.0)
+    with pytest.raises(InvalidInput, match="state of the transition was not found again"):
+        curve(start, "w1", (-0.85, -0.75))
 
 
 def test_vertical_thresholds_end():
