@@ -26,8 +26,11 @@ LEAVING: dict[str, tuple[CurveType, ...]] = {
     "cusp": ("fold", "transition"),
     "end point": ("transition", "fold"),
 }
-# What diagrams say of transitions between two clustered states, and how far their free energies may be apart.
+# What diagrams say of transitions between two clustered states, and how far their free energies may be apart: they
+# are equal at the transition, whose coupling is known to a share of 1e-11 and better.
 RIVAL, EQUAL = "the minimiser changes", 1e-8
+# The state of a special point is the stationary one within this distance of its moments.
+OWN = 1e-6
 
 
 @checked
@@ -132,14 +135,13 @@ def _with_rival(known: Start, start: SpecialPoint | OrganisingPoint | CurvePoint
     lengths = start.moments.lengths
     states = [state for state in stationary_states(known.problem, rates=False) if state.symmetry]
     own = min(states, key=lambda state: _distance(lengths, state), default=None)
-    rivals = [
-        state
-        for state in states
-        if own is not None and state is not own and abs(state.free_energy_gap - own.free_energy_gap) <= EQUAL
-    ]
-    if not rivals:
+    if own is None or not _distance(lengths, own) <= OWN:
+        raise InvalidInput("the state of the transition was not found again; start from a point of its curve")
+    gap = own.free_energy_gap
+    others = [state for state in states if state is not own]
+    rival = min(others, key=lambda state: abs(state.free_energy_gap - gap), default=None)
+    if rival is None or not abs(rival.free_energy_gap - gap) <= EQUAL:
         raise InvalidInput("the second state of the transition was not found; start from a point of its curve")
-    rival = min(rivals, key=lambda state: state.residual)
     return known._replace(second=(rival.cosine, rival.sine))
 
 

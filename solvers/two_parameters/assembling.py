@@ -1,6 +1,6 @@
 """A curve from its start: both directions followed, its organising points located, and its record."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -57,10 +57,14 @@ def curve_from(
     found = equation.system(first.b, first.q)
     states = [stationary_point(state, found.place.problem) for state in found.states]
     label = equation.label([state.equation.densities.name_of(state) for state in states])
-    sides = []
-    for done in range(2):
+    sides: dict[int, Side] = {}
+    for done, direction in enumerate((1, -1)):
         watch(done, 2, label)
-        sides.append(follow(_turned(first, 1 - 2 * done), method, min(FIRST_STEP, method.max_step)))
+        sides[direction] = follow(_turned(first, direction), method, min(FIRST_STEP, method.max_step))
+        if sides[direction].outcome is Outcome.CLOSED_LOOP:
+            # It is the whole curve.
+            sides = {direction: sides[direction]}
+            break
     watch(2, 2, label)
     return _joined(sides, label, equation, plane, describe)
 
@@ -87,20 +91,18 @@ def _turned(point: Point, direction: int) -> Point:
 
 
 def _joined(
-    sides: Sequence[Side],
+    sides: dict[int, Side],
     label: str,
     equation: ExtendedEquation,
     plane: Plane,
     describe: Callable[[], dict[str, Any]],
 ) -> Curve:
-    """Return the record of the two sides of a curve, from the end of the second to that of the first."""
-    up, down = sides
-    closed = Outcome.CLOSED_LOOP in (up.outcome, down.outcome)
-    pieces: list[tuple[Side, int]] = [(up, 1)] if closed else [(down, -1), (up, 1)]
+    """Return the record of the sides of a curve by direction, one alone if it is closed."""
+    closed = len(sides) == 1
     rows: list[Row] = []
     points: list[OrganisingPoint] = []
     warnings: list[str] = []
-    for side, direction in pieces:
+    for direction, side in sorted(sides.items()):
         found = _rows(side, direction, label, equation.kind, plane, points, warnings)
         rows += found[::-1] if direction < 0 else found[(0 if closed else 1) :]
     origin = rows[0].arclength
@@ -117,8 +119,8 @@ def _joined(
         plane.problem,
         plane.names,
         interval=(float(plane.interval[0]), float(plane.interval[1])),
-        outcome=up.outcome,
-        first_outcome=up.outcome if closed else down.outcome,
+        outcome=sides[max(sides)].outcome,
+        first_outcome=sides[min(sides)].outcome,
         symmetry=equation.basis.symmetry,
         special_points=tuple(points),
         warnings=tuple(dict.fromkeys(warnings)),
@@ -146,7 +148,9 @@ def _rows(
         if knot.event is not None and knot.event.type != "end":
             row.label = knot.event.type
             text = WORDS[knot.event.type]
-            points.append(organising(row, knot.event.type, plane, _bounds(knot), (label,), text))
+            mode = knot.event.mode
+            through = (label,) if mode is None else (label, f"threshold of mode {mode}")
+            points.append(organising(row, knot.event.type, plane, _bounds(knot), through, text))
     warnings += side.warnings
     if side.outcome in (Outcome.MAX_STEPS, Outcome.STEP_TOO_SMALL, Outcome.NOT_RESOLVED):
         values = ", ".join(

@@ -144,6 +144,10 @@ class ExtendedEquation(StationaryEquation):
         """Functions of a point of the curve that vanish at organising points, by their type."""
         return {}
 
+    def margins(self, point: Point) -> dict[int, float]:
+        """Return numbers that vanish where another mode is critical too, by its degree."""
+        return {}
+
     def arrival(self, last: Point, point: Point) -> int | None:
         """Return the critical degree where a curve meets the uniform state between two points, None if it does not.
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import partial
 
 import numpy as np
 from scipy.optimize import brentq, minimize_scalar
@@ -28,23 +29,28 @@ ROUNDINGS = 16
 
 @dataclass(slots=True)
 class Event:
-    """A located point of a curve: its type, ``end`` at the end of the interval, and how well x and q are known."""
+    """A located point of a curve: its type, ``end`` at the end of the interval, and how well x and q are known.
+
+    ``mode`` is the degree that becomes critical at it beside that of the curve.
+    """
 
     type: str
     error: tuple[float, float] = (0.0, 0.0)
+    mode: int | None = None
 
 
 @dataclass(slots=True)
 class Knot:
     """A point of a followed curve, its place in the plane, its row in the record, and what it is.
 
-    ``tests`` are the values of the functions that vanish at organising points.
+    ``tests`` are the values of the functions that vanish at organising points, ``margins`` those of its equation.
     """
 
     point: Point
     place: Place
     row: Row
     tests: dict[str, float]
+    margins: dict[int, float]
     event: Event | None = None
 
     @classmethod
@@ -62,7 +68,7 @@ class Knot:
             # The unit of a coordinate leaves a rounding.
             if abs(row.values[0] - end) <= tolerance:
                 row.values = end, row.values[1]
-        return cls(point, place, row, tests, event)
+        return cls(point, place, row, tests, equation.margins(point), event)
 
 
 @dataclass(slots=True)
@@ -108,7 +114,7 @@ def follow(start: Point, method: Arclength, first_step: float) -> Side:
             side.outcome = Outcome.PARTIAL
             side.warnings.append("the coupling leaves the range of doubles, and the curve ends before")
             break
-        found, over = _events(stretch, last, knot), _end(stretch, last, knot)
+        found, over = _events(stretch, last, knot, side.warnings), _end(stretch, last, knot)
         if over is not None:
             side.knots += [event for event in found if event.point.arclength < over.point.arclength]
             side.knots += [] if over is last else [over]
@@ -174,15 +180,32 @@ class Stretch:
         return point, spread
 
 
-def _events(stretch: Stretch, last: Knot, knot: Knot) -> list[Knot]:
-    """Return the organising points between two knots."""
+def _events(stretch: Stretch, last: Knot, knot: Knot, warnings: list[str]) -> list[Knot]:
+    """Return the organising points between two knots; those that are not located are warned of."""
+    tests = extended(knot.point).tests.items()
+    changed: list[tuple[str, int | None, Callable[[Point], float]]] = [
+        (kind, None, f) for kind, f in tests if last.tests[kind] * knot.tests[kind] < 0.0
+    ]
+    changed += [
+        ("mode interaction", mode, partial(_margin, mode))
+        for mode, margin in knot.margins.items()
+        if last.margins[mode] * margin < 0.0
+    ]
     found = []
-    for kind, function in extended(knot.point).tests.items():
-        if last.tests[kind] * knot.tests[kind] < 0.0:
-            located = stretch.zero(function)
-            if located is not None:
-                found.append(Knot.at(located[0], Event(kind, located[1])))
+    for kind, mode, function in changed:
+        located = stretch.zero(function)
+        if located is not None:
+            found.append(Knot.at(located[0], Event(kind, located[1], mode)))
+        else:
+            name = extended(knot.point).plane.names[0]
+            ends = " and ".join(f"{float(each.place.values[0]):.6g}" for each in (last, knot))
+            warnings.append(f"a {kind} between {name} = {ends} was not located")
     return sorted(found, key=lambda each: each.point.arclength)
+
+
+def _margin(mode: int, point: Point) -> float:
+    """Return the number that vanishes where a mode is critical."""
+    return extended(point).margins(point)[mode]
 
 
 def _outside(stretch: Stretch) -> Point | None:
@@ -253,11 +276,14 @@ def _at_end(stretch: Stretch, end: float) -> Point | None:
         return _value(plane, *hermite((first, second), arclength)) - end
 
     low, high = first.arclength, second.arclength
-    ends = beyond(low), beyond(high)
-    # Curves that begin at an organising point may begin beyond the end, which is then behind both points.
-    arclength = low + (high - low) * ends[0] / (ends[0] - ends[1])
-    if ends[0] * ends[1] < 0.0:
-        arclength = float(brentq(beyond, low, high, xtol=1e-9 * (high - low)))
+    values = beyond(low), beyond(high)
+    if values[0] == values[1]:
+        return None
+    if values[0] * values[1] < 0.0:
+        arclength = float(brentq(beyond, low, high))
+    else:
+        # A start beside an organising point can be outside itself.
+        arclength = low + values[0] / (values[0] - values[1]) * (high - low)
     b, q = hermite((first, second), arclength)
     border = np.zeros_like(b)
     if plane.in_coupling:

@@ -76,14 +76,14 @@ class ThresholdEquation(ExtendedEquation):
 
     @property
     def tests(self) -> dict[str, Callable[[Point], float]]:
-        """Functions that vanish where another mode is critical too, and where the branch of the mode turns."""
-        return {"mode interaction": self._margin, "tricritical": self._excess}
+        """A function that vanishes where the branch of the mode turns."""
+        return {"tricritical": self._excess}
 
-    def _margin(self, point: Point) -> float:
-        """Return one minus the largest lambda of the other modes."""
+    def margins(self, point: Point) -> dict[int, float]:
+        """Return one minus lambda of the other modes."""
         (state,) = self.system(point.b, point.q).states
-        strengths = state.coefficients.strengths
-        return 1.0 - float(strengths[self.plane.reference != self.degree].max(initial=0.0))
+        margins = zip(self.plane.reference.tolist(), (1.0 - state.coefficients.strengths).tolist(), strict=True)
+        return {degree: margin for degree, margin in margins if degree != self.degree}
 
     def _excess(self, point: Point) -> float:
         """Return a multiple of the curvature of the branch born at the threshold."""

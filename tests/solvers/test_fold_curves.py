@@ -1,6 +1,7 @@
 """Fold curves in two parameters, against diagrams at single values and systems solved in many digits."""
 
 import functools
+import re
 
 import mpmath as mp
 import numpy as np
@@ -19,6 +20,7 @@ from meanfield import (
 )
 from meanfield.equations import Interaction
 from solvers import Arclength, bifurcation_diagram, curve
+from solvers.two_parameters import assembling, following
 from tests.oracles import fold_equations
 
 RANDOM = np.random.default_rng(11)
@@ -139,6 +141,41 @@ def test_the_cusp_of_three_modes():
     assert cusp.cosine[1:4] == pytest.approx(expected[:3], rel=1e-9)
     assert cusp.lower <= expected[-2] <= cusp.upper
     assert cusp.status == "converged"
+
+
+def test_an_organising_point_that_is_not_located_is_warned_of(monkeypatch):
+    (fold, _) = folds_of(CosineSeries((-1.0, -0.4, -0.62)))
+    monkeypatch.setattr(following, "point_between", lambda *_: None)
+    found = curve(fold, "w3", (-0.7, -0.3))
+    assert not found.special_points
+    (text,) = [text for text in found.warnings if "was not located" in text]
+    ends = [float(number) for number in re.findall(r"-0\.\d+", text)]
+    monkeypatch.undo()
+    (cusp,) = curve(fold, "w3", (-0.7, -0.3)).special_points
+    assert text.startswith("a cusp between w3 = ")
+    # The curve turns back at the cusp, beyond both ends, by less than a step between them.
+    assert min(ends) - 1e-2 <= cusp.values[0] <= max(ends) + 1e-2
+
+
+@pytest.mark.parametrize("closing", [1, -1])
+def test_a_curve_that_closes_is_that_side_alone(monkeypatch, closing):
+    """Either direction may be the one on which the return to the start is noticed."""
+    known, followed = assembling.follow, []
+
+    def follow(start, method, first_step):
+        side = known(start, method, first_step)
+        followed.append(side)
+        if len(followed) == (1 if closing > 0 else 2):
+            side.outcome = Outcome.CLOSED_LOOP
+        return side
+
+    monkeypatch.setattr(assembling, "follow", follow)
+    found = curve(folds_of(Transformer(5.0))[0], "beta", (4.0, 6.0))
+    assert len(followed) == (1 if closing > 0 else 2)
+    assert (found.outcome, found.first_outcome) == (Outcome.CLOSED_LOOP, Outcome.CLOSED_LOOP)
+    values = [knot.row.values[0] for knot in followed[-1].knots]
+    assert sorted(found.first.tolist()) == sorted(values)
+    assert (np.diff(found.arclength) > 0).all()
 
 
 def test_both_folds_of_a_cusp_are_on_one_curve():

@@ -1,5 +1,6 @@
 """First-order lines and thresholds in two parameters, against diagrams at single values and closed forms."""
 
+import dataclasses
 import functools
 
 import numpy as np
@@ -17,7 +18,7 @@ from meanfield import (
     tricritical_beta,
 )
 from meanfield.equations import Interaction
-from solvers import bifurcation_diagram, curve
+from solvers import bifurcation_diagram, curve, curves
 
 RANDOM = np.random.default_rng(5)
 TILTED = McKeanVlasov(Circle(), Transformer(6.0), confinement=CosineSeries((0.02,)))
@@ -158,11 +159,50 @@ def test_thresholds_are_closed_forms():
 
 def test_interactions_are_on_both_thresholds():
     points = diagram_of(CosineSeries((-1.0, -0.4, -0.6)), (0.8, 3.0)).events("branch point", "uniform")
-    for start in points[:2]:
+    for start, count in zip(points[:2], (1, 2), strict=True):
         found = curve(start, "w3", (-1.2, -0.2))
-        (point,) = found.special_points
-        assert point.type == "mode interaction"
-        assert point.values == pytest.approx([-1.0, 2.0], rel=1e-12)
+        assert [point.type for point in found.special_points] == ["mode interaction"] * count
+        assert found.special_points[0].values == pytest.approx([-1.0, 2.0], rel=1e-12)
+
+
+@pytest.mark.parametrize("mode", [2, 3])
+def test_interactions_are_found_behind_the_first_threshold(mode):
+    coefficients = (-1.0, -0.5, -0.3)
+    points = diagram_of(CosineSeries(coefficients), (0.8, 6.0)).events("branch point", "uniform")
+    start = points[mode - 1]
+    found = curve(start, "w3", (-1.2, -0.1))
+    assert found.label == f"threshold of mode {mode}"
+    # All critical couplings are 2 D/|w|: modes cross where their coefficients do, in whichever order they come.
+    others = {2: (-0.5,), 3: (-1.0, -0.5)}[mode]
+    interactions = [point for point in found.special_points if point.type == "mode interaction"]
+    assert [point.values[0] for point in interactions] == pytest.approx(others, rel=1e-12)
+    for point, other in zip(interactions, others, strict=True):
+        number = 3 if mode == 2 else coefficients.index(other) + 1
+        assert point.curves == (found.label, f"threshold of mode {number}")
+        assert point.coupling == pytest.approx(-2.0 / other, rel=1e-12)
+
+
+def test_the_second_state_is_that_of_nearest_energy(monkeypatch):
+    """Whatever the residuals of states are, and a state that is not the start's own is refused."""
+    start = diagram_of(CosineSeries((-0.8, 0.0, -1.0)), (0.8, 3.0), 2).events("transition")[0]
+    problem = start.problem.at(coupling=start.coupling)
+    states = curves.stationary_states(problem, rates=False)
+    clusters = sorted((state for state in states if state.symmetry), key=lambda state: state.free_energy_gap)
+    rival = next(state for state in clusters if state.symmetry == 3)
+    gap = rival.free_energy_gap + 0.5 * curves.EQUAL
+    decoy = dataclasses.replace(rival, observables={"free_energy_gap": gap}, residual=0.0)
+    others = [dataclasses.replace(state, residual=1e-10) for state in clusters]
+    monkeypatch.setattr(
+        curves,
+        "stationary_states",
+        lambda *_, **__: [dataclasses.replace(decoy, cosine=decoy.cosine * 0.5), *others],
+    )
+    found = curve(start, "w1", (-0.85, -0.75))
+    assert {found.symmetry, found.other_symmetry} == {1, 3}
+    monkeypatch.setattr(curves, "stationary_states", lambda *_, **__: others[-1:])
+    monkeypatch.setattr(curves, "OWN", 0.0)
+    with pytest.raises(InvalidInput, match="state of the transition was not found again"):
+        curve(start, "w1", (-0.85, -0.75))
 
 
 def test_vertical_thresholds_end():
