@@ -46,6 +46,7 @@ def regions_of(
     cells = [cell for slab in slabs for cell in slab]
     phases: dict[int, Phase | None] = {}
     warnings: list[str] = []
+    divided: set[int] = set()
     for face in dict.fromkeys(faces.tolist()):
         own = [cell for cell, number in zip(cells, faces, strict=True) if number == face]
         votes = _votes(window, own, sections)
@@ -57,8 +58,9 @@ def regions_of(
             votes = _votes(window, own, sections)
         phases[face] = votes.most_common(1)[0][0] if votes else None
         if len(votes) > 1:
+            divided.add(face)
             warnings.append(_inconsistent(window, own, votes))
-    return _merged(window, slabs, faces, phases, np.random.default_rng(seed)), warnings
+    return _merged(window, slabs, faces, phases, divided, np.random.default_rng(seed)), warnings
 
 
 def _votes(window: Window, cells: Sequence[Cell], sections: Sequence[Section]) -> "Counter[Phase]":
@@ -90,10 +92,14 @@ def _merged(
     slabs: Sequence[Sequence[Cell]],
     faces: Groups,
     phases: dict[int, Phase | None],
+    divided: set[int],
     random: np.random.Generator,
 ) -> list[Region]:
-    """Return faces as regions, those of one phase that lie beside each other as one."""
-    own = [phases[face] for face in faces.tolist()]
+    """Return faces as regions, those of one phase that lie beside each other as one.
+
+    A divided face, inside which a curve is missing, stays by itself, and no random point confirms it.
+    """
+    own = [None if face in divided else phases[face] for face in faces.tolist()]
     merged = faces.copy()
     for one, other in neighbours(slabs):
         if own[one] == own[other] and own[one] is not None:
@@ -102,13 +108,15 @@ def _merged(
     regions = []
     for number in dict.fromkeys(merged.tolist()):
         members = [cell for cell, group in zip(cells, merged, strict=True) if group == number]
-        phase = phases[int(faces[int(np.flatnonzero(merged == number)[0])])]
+        face = int(faces[int(np.flatnonzero(merged == number)[0])])
         if max(cell.thickness for cell in members) > THIN:
-            regions.append(_region(window, members, phase, random))
+            regions.append(_region(window, members, phases[face], random, divided=face in divided))
     return sorted(regions, key=lambda region: -region.area)
 
 
-def _region(window: Window, cells: Sequence[Cell], phase: Phase | None, random: np.random.Generator) -> Region:
+def _region(
+    window: Window, cells: Sequence[Cell], phase: Phase | None, random: np.random.Generator, *, divided: bool
+) -> Region:
     columns = [np.concatenate([getattr(cell, name) for cell in cells]) for name in ("x", "lower", "upper")]
     first = window.unscaled(columns[0], 0.0)[0]  # type: ignore[arg-type]
     lower, upper = (window.unscaled(0.0, column)[1] for column in columns[1:])  # type: ignore[arg-type]
@@ -122,6 +130,7 @@ def _region(window: Window, cells: Sequence[Cell], phase: Phase | None, random: 
         strip=np.repeat(np.arange(len(cells)), [cell.x.size for cell in cells]),
         area=float(sum(cell.area for cell in cells)),
         point=_random_point(window, thick, random) if thick else None,
+        agrees=False if divided else None,
     )
 
 
@@ -153,10 +162,11 @@ def examined(window: Window, region: Region) -> tuple[Region, str]:
         )
     stable = [state for state in states if state.unstable == 0]
     lowest = own_name(stable[0].label) if stable else ""
-    agrees = (lowest, len(stable)) == (region.minimiser, region.stable)
+    same = (lowest, len(stable)) == (region.minimiser, region.stable)
+    agrees = same and region.agrees is not False
     known = {name: getattr(region, name) for name in Region.__dataclass_fields__}
     found = Region(**(known | {"found_minimiser": lowest, "found_stable": len(stable), "agrees": agrees}))
-    if agrees:
+    if same:
         return found, ""
     return found, (
         f"the region {region.name} is not confirmed: at {place} a search found {len(stable)} stable states, the "
