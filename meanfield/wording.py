@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from .equations import CommonFrequency, DepthScaled, Equation, Gradient, PhaseLag
+from .equations import Equation, Gradient
+from .equations.derived import DerivedLaw
 from .potentials import Combination, Custom, Number
 from .potentials.terms import joined
 
@@ -89,14 +90,8 @@ def wrapped(text: str, indent: str, hanging: str) -> list[str]:
 
 def potential_in_words(potential: Any) -> str:
     """Return the text of a potential or velocity law and its parameters, such as ``transformer (beta = 5)``."""
-    if isinstance(potential, PhaseLag):
-        return f"{potential_in_words(named_law(potential.law))} with the phase lag {potential.lag:.12g}"
-    if isinstance(potential, DepthScaled):
-        return f"{potential_in_words(named_law(potential.law))} divided by (1 + t)^{potential.power:.12g}"
-    if isinstance(potential, CommonFrequency):
-        return (
-            f"{potential_in_words(named_law(potential.law))} with the common frequency {potential.frequency:.12g}"
-        )
+    if isinstance(potential, DerivedLaw):
+        return f"{potential_in_words(named_law(potential.law))} {potential.clause}"
     if isinstance(potential, Combination):
         return joined([(factor, potential_in_words(term)) for factor, term in potential.terms], " ", _parameter)
     # The numbers of a function that is known by its pieces tell a reader nothing.

@@ -21,6 +21,11 @@ class DerivedLaw(VelocityLaw):
 
     law: Any
 
+    @property
+    def clause(self) -> str:
+        """What is done to the other law, in words that follow its own."""
+        raise NotImplementedError
+
     def _take_law(self) -> None:
         """Refuse what is no law, and put the gradient law in the place of a potential.
 

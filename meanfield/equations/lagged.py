@@ -88,6 +88,11 @@ class PhaseLag(DerivedLaw):
         return _REASON if capability in _LOST else str(self.law.lacks(capability))
 
     @property
+    def clause(self) -> str:
+        """What is done to the law, in words that follow its own."""
+        return f"with the phase lag {self.lag:.12g}"
+
+    @property
     def unlagged(self) -> VelocityLaw:
         """The law without the lag."""
         law: VelocityLaw = self.law

@@ -74,6 +74,11 @@ class DepthScaled(DerivedLaw):
         return f"({self.law.formula})/(1 + t)^{self.power:g}"
 
     @property
+    def clause(self) -> str:
+        """What is done to the law, in words that follow its own."""
+        return f"divided by (1 + t)^{self.power:.12g}"
+
+    @property
     def unlagged(self) -> VelocityLaw:
         """The law without the lag."""
         return DepthScaled(self.law.unlagged, self.power)

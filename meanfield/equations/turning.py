@@ -75,6 +75,11 @@ class CommonFrequency(DerivedLaw):
         return f"{self.frequency:g}/coupling + {self.law.formula}"
 
     @property
+    def clause(self) -> str:
+        """What is done to the law, in words that follow its own."""
+        return f"with the common frequency {self.frequency:.12g}"
+
+    @property
     def unlagged(self) -> VelocityLaw:
         """The law without the lag."""
         return CommonFrequency(self.law.unlagged, self.frequency)

@@ -156,8 +156,8 @@ def _converged(problem: Equation, moments: Matrix, speed: float) -> tuple[Matrix
         if residual <= ROUNDINGS * EPS * (1.0 + strongest):
             return moments, speed, residual
         matrix, generator = about.block(None)
-        # The derivative by the speed is that of the density by the angle.
-        # The uniform density has no derivative, and any speed.
+        # The derivative by the speed is that of the density by the angle. The uniform density has none and
+        # rotates at any speed, which the one in the corner keeps.
         corner = float(not generator.any())
         bordered = np.block([[matrix, generator[:, None]], [generator[None, :], np.full((1, 1), corner)]])
         try:

@@ -112,15 +112,15 @@ def curves_of(window: Window, count: int, search: bool, watch: Watch) -> Found:
     watch(0, None, "thresholds")
     uniform = window.problem.confinement is None
     modes = threshold_modes(window) if uniform else []
-    corners = uniform_points(window, modes)
-    window = dataclasses.replace(window, kinks=tuple(p.value for p in corners if p.type == "mode interaction"))
+    organising = uniform_points(window, modes)
+    window = dataclasses.replace(window, kinks=tuple(p.value for p in organising if p.type == "mode interaction"))
     found = Found(window, warnings=unresolved(window, modes))
     for mode in modes:
-        for threshold in threshold_curves(window, mode, corners):
+        for threshold in threshold_curves(window, mode, organising):
             found.add(threshold, "in closed form")
-    for point in corners:
+    for point in organising:
         found.add_point(organising_point(window, point))
-    values = _values(window, [point.value for point in corners], count)
+    values = _values(window, [point.value for point in organising], count)
     for number, value in enumerate(values):
         watch(number, len(values), f"{window.parameter} = {value:.4g}")
         section = Section(window, value, search)
@@ -163,14 +163,14 @@ def _warnings(found: Found) -> list[str]:
     ]
 
 
-def _values(window: Window, corners: Sequence[float], count: int) -> list[float]:
-    """Return the values of the parameter for sections: evenly spaced ones, and one on each side of every corner."""
+def _values(window: Window, organising: Sequence[float], count: int) -> list[float]:
+    """Return the parameters of sections: evenly spaced, and one on each side of every organising point."""
     low, high = window.interval
-    stops = [low, *sorted(set(corners)), high]
+    stops = [low, *sorted(set(organising)), high]
     aside = ASIDE * (high - low)
     beside = [
-        corner + side * min(aside, SHARE * abs(stops[place + side] - corner))
-        for place, corner in enumerate(stops)
+        own + side * min(aside, SHARE * abs(stops[place + side] - own))
+        for place, own in enumerate(stops)
         if 0 < place < len(stops) - 1
         for side in (-1, 1)
     ]

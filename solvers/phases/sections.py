@@ -4,7 +4,6 @@ Between the points of a branch the coupling and the free energy are cubics in th
 exact derivative :math:`d(F-F_0)/d\kappa = -\tfrac{D}{2\kappa}\sum_l \sigma_l m_l^2`, the envelope identity.
 """
 
-from collections.abc import Sequence
 from itertools import combinations
 from typing import Any, NamedTuple
 
@@ -182,8 +181,3 @@ def _cubic(length: Floats, values: Floats, slopes: Floats, index: int, t: float)
         + t**2 * (3 - 2 * t) * values[index + 1]
         + step * t * (1 - t) * ((1 - t) * slopes[index] - t * slopes[index + 1])
     )
-
-
-def sections_at(window: Window, values: Sequence[float], search: bool) -> list[Section]:
-    """Return the sections at values of the parameter."""
-    return [Section(window, value, search) for value in values]

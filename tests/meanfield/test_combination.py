@@ -8,8 +8,10 @@ import pytest
 from meanfield import (
     Circle,
     Combination,
+    CommonFrequency,
     CosineSeries,
     Custom,
+    DepthScaled,
     GegenbauerSeries,
     HegselmannKrause,
     InvalidInput,
@@ -19,6 +21,7 @@ from meanfield import (
     MaierSaupe,
     McKeanVlasov,
     Onsager,
+    PhaseLag,
     Potential,
     Sphere,
     Transformer,
@@ -27,7 +30,7 @@ from meanfield import (
     open_diagram,
     potential_from,
 )
-from meanfield.wording import describe
+from meanfield.wording import describe, potential_in_words
 from solvers import bifurcation_diagram
 
 EPS = float(np.finfo(float).eps)
@@ -192,6 +195,22 @@ def test_in_words():
     problem = McKeanVlasov(Circle(), 2 * Kuramoto() - Transformer(3.0) / 4)
     assert describe(problem).startswith("2 kuramoto - 0.25 transformer (beta = 3) on the circle")
     assert problem.potential.formula == "2.0 (-cos t) - 0.25 (-(1/beta) exp(beta cos t))"
+
+
+@pytest.mark.parametrize(
+    ("law", "words"),
+    [
+        (PhaseLag(Kuramoto(), 0.25), "kuramoto with the phase lag 0.25"),
+        (DepthScaled(Kuramoto(), 0.5), "kuramoto divided by (1 + t)^0.5"),
+        (CommonFrequency(Kuramoto(), 2.0), "kuramoto with the common frequency 2"),
+        (
+            CommonFrequency(DepthScaled(PhaseLag(Kuramoto(), 0.25), 0.5), 2.0),
+            "kuramoto with the phase lag 0.25 divided by (1 + t)^0.5 with the common frequency 2",
+        ),
+    ],
+)
+def test_laws_made_of_others_in_words(law, words):
+    assert potential_in_words(law) == words
 
 
 @pytest.mark.parametrize("suffix", ["nc", "json", "npz"])

@@ -72,7 +72,14 @@ def cusp(problem: Equation, tools: Tools) -> Evidence:
 def _evidence(curve: Curve, point: OrganisingPoint, problem: Equation) -> Iterator[Evidence]:
     assert point.problem is not None
     state = State(
-        point.problem, point.cosine, point.sine, {}, None, symmetry=1, residual=0.0, modes=point.cosine.size - 1
+        point.problem,
+        point.cosine,
+        point.sine,
+        {},
+        None,
+        symmetry=1,
+        residual=math.nan,
+        modes=point.cosine.size - 1,
     )
     here = thermal(state)
     _, phi, missed = here.kernel()
