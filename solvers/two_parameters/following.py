@@ -25,6 +25,8 @@ MISSED = 0.3
 SAMPLES = 9
 # Roundings of a coordinate to which the end of an interval is met.
 ROUNDINGS = 16
+# Unknowns at a point of a curve are known to this: near organising points equations are ill-conditioned.
+KNOWN = 1e-9
 
 
 @dataclass(slots=True)
@@ -316,7 +318,7 @@ def _returned(knots: list[Knot]) -> bool:
     chord, ahead = end - last, start - last
     size = length(chord, 0.0)
     along = float(ahead @ chord) / size**2
-    return 0.0 < along <= 1.0 and length(ahead - along * chord, 0.0) <= MISSED * size * along * (1 - along) + 1e-9
+    return 0.0 < along <= 1.0 and length(ahead - along * chord, 0.0) <= MISSED * size * along * (1 - along) + KNOWN
 
 
 def _vector(point: Point, other: Point) -> Floats:

@@ -25,6 +25,8 @@ Pair = tuple[Floats, Floats]
 SIGNIFICANT = 1e-8
 # Distances from an organising point at which a curve that begins there is looked for.
 DISTANCES = (0.1, 0.2, 0.05, 0.02)
+# A start located at an end of its interval can be beyond it by this share, the rounding of its location.
+SLACK = 1e-12
 # The start of a curve is where it was said to be within this, in moments and coordinates.
 MOVED = 1e-4
 # A threshold is that of the mode whose critical coupling is the start's to this share, up to this mode.
@@ -112,7 +114,7 @@ def plane_of(start: Start, names: tuple[str, str], interval: tuple[float, float]
     """
     problem, (low, high) = start.problem, interval
     first = problem.parameters[names[0]]
-    slack = 1e-12 * max(abs(low), abs(high))
+    slack = SLACK * max(abs(low), abs(high))
     if not low - slack <= first <= high + slack:
         raise InvalidInput(
             f"the start has {names[0]} = {float(first):.12g}, outside of the interval [{low:g}, {high:g}]; "
