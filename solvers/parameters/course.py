@@ -27,7 +27,7 @@ from ..geometry import Geometry, Threshold
 from .densities import lifted
 from .equation import along
 from .path import ENDS, Path
-from .thresholds import Crossing, Strengths, crossings
+from .thresholds import Crossing, Strengths, constant_ones, crossings
 
 # Modes up to this have their decay rates looked at on the uniform branch, more if more become critical.
 RATED = 64
@@ -83,6 +83,7 @@ class InParameter(Course):
                 f"{self.path.name} that thresholds may be missing, with the branches born there; take a shorter "
                 "interval"
             )
+        self._say_always_critical(register)
         strengths = Strengths(self.path)
         self._say_joined(found, strengths, register)
         values = places(register.interval, [crossing.value for crossing in found])
@@ -110,6 +111,16 @@ class InParameter(Course):
                 tasks.append(threshold)
             register.special_points.append(critical_special(index, error, point, counts, register))
         return tasks
+
+    def _say_always_critical(self, register: Register) -> None:
+        """Warn of the modes that are critical at every value of the parameter."""
+        modes = constant_ones(self.path)
+        if modes:
+            register.warnings.append(
+                f"the uniform state is neutral in mode {', '.join(map(str, modes))} at every value of "
+                f"{self.path.name}: the coupling is critical there, and branches born of it are not followed; take "
+                "another coupling"
+            )
 
     def _say_joined(self, found: list[Crossing], strengths: Strengths, register: Register) -> None:
         """Warn of the thresholds of several modes that are taken for one though they differ."""

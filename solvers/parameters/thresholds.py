@@ -91,7 +91,7 @@ def crossings(path: Path) -> tuple[list[Crossing], list[int]]:
     strengths = Strengths(path)
     roots: set[tuple[float, int]] = set()
     doubtful: set[int] = set()
-    every = np.arange(1, strengths.degree + 1)
+    every = np.setdiff1d(np.arange(1, strengths.degree + 1), constant_ones(path))
     parts = deque((left, right, every) for left, right in pairwise(np.linspace(*ENDS, PARTS + 1).tolist()))
     looked_at = 0
     while parts:
@@ -106,6 +106,14 @@ def crossings(path: Path) -> tuple[list[Crossing], list[int]]:
         for degree in candidates.tolist():
             roots.update((q, degree) for q in _roots(strengths, degree, left, right))
     return _joined(strengths, sorted(roots)), sorted(doubtful)
+
+
+def constant_ones(path: Path) -> list[int]:
+    """Return the degrees that are critical at every value of the parameter, to rounding: none of them is a root."""
+    strengths = Strengths(path)
+    places = [strengths.at(q) for q in np.linspace(*ENDS, PARTS + 1).tolist()]
+    critical = np.all([(np.abs(values - 1.0) <= ZERO) & (slopes == 0.0) for values, slopes in places], axis=0)
+    return np.flatnonzero(critical).tolist()
 
 
 def _joined(strengths: Strengths, roots: list[tuple[float, int]]) -> list[Crossing]:

@@ -126,3 +126,15 @@ def test_strengths_that_fall_steeply(coupling):
         assert event.lower <= threshold <= event.upper
         assert event.upper - event.lower < 1e-4 * threshold
     assert not any("change so fast" in text for text in diagram.warnings)
+
+
+@pytest.mark.parametrize(("weights", "coupling", "mode"), [((-1.0, -0.5), 2.0, 1), ((-0.3, -0.8, -0.5), 2.5, 2)])
+def test_a_mode_that_is_always_critical_is_no_branch_point(weights, coupling, mode):
+    problem = McKeanVlasov(Circle(), CosineSeries(weights), coupling=coupling)
+    last = f"w{len(weights)}"
+    diagram = bifurcation_diagram(problem, (weights[-1] - 0.2, weights[-1] + 0.2), parameter=last, rates=False)
+    uniform = diagram.branches[0]
+    others = [-2.0 / coupling] if weights[-1] - 0.2 < -2.0 / coupling < weights[-1] + 0.2 else []
+    assert [point.value for point in diagram.events("branch point", 0)] == pytest.approx(others, rel=1e-12)
+    assert any(f"neutral in mode {mode} at every value" in warning for warning in diagram.warnings)
+    assert uniform.symmetry == 0
