@@ -267,6 +267,7 @@ EVERY_COMMAND = [
     "particles kuramoto --coupling 3 --until 0.1 --particles 10",
     "compare kuramoto --coupling 1 --until 0.1 --particles 10 20 --replicas 2",
     "sweep kuramoto --over noise 1 2 2 --no-rates --store runs",
+    "phase cosine-series --coefficients -1 -0.4 -0.5 --over w3 -0.6 -0.5 --coupling 1.9 2.1",
     "verify circle.T1",
     "show a.nc",
     "plot a.nc --to a.png",

@@ -115,7 +115,7 @@ def test_patterns(pattern: str, expected: list[str]) -> None:
 
 
 def test_pattern_as_substring() -> None:
-    rooms = [matching(f"{name}.*") for name in ("attention", "circle", "sphere")]
+    rooms = [matching(f"{name}.*") for name in ("attention", "circle", "curves", "sphere")]
     assert all(len(room) >= 5 for room in rooms)
     assert [claim for room in rooms for claim in room] == matching()
 
@@ -123,7 +123,7 @@ def test_pattern_as_substring() -> None:
 @pytest.mark.parametrize(
     ("pattern", "said"),
     [
-        ("torus", r"there are attention\.\*, circle\.\*, sphere\.\*, listed by matching\(\)"),
+        ("torus", r"there are attention\.\*, circle\.\*, curves\.\*, sphere\.\*, listed by matching\(\)"),
         ("attnetion", r"did you mean attention\?"),
         ("circle.T55", r"did you mean circle\.T5\?"),
     ],
@@ -186,7 +186,7 @@ def test_claims_are_tried_on_problems_of_their_domain() -> None:
     results = verify("sphere.repulsive")
     assert {result.problem.domain.name for result in results} == {"sphere"}
     assert len(results) == len(representative_problems("sphere"))
-    rooms = [representative_problems(name) for name in ("circle", "sphere", "attention")]
+    rooms = [representative_problems(name) for name in ("circle", "sphere", "attention", "curves")]
     assert representative_problems() == sum(rooms, ())
     assert representative_problems("torus") == ()
 
