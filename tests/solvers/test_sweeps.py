@@ -4,11 +4,13 @@ import concurrent.futures
 import contextlib
 import json
 import multiprocessing
+import os
 import shutil
 import subprocess
 import sys
 import threading
 import time
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -431,7 +433,9 @@ def test_a_scheduler_that_goes_away_ends_the_run_and_not_the_store(tmp_path):
     distributed = pytest.importorskip("distributed", reason="Dask's distributed is not installed")
     address = tmp_path / "scheduler.json"
     options = ["--scheduler-file", str(address), "--no-dashboard"]
-    quiet = {"stderr": subprocess.DEVNULL, "cwd": tmp_path}
+    # Workers import the functions of these tests.
+    environment = os.environ | {"PYTHONPATH": str(Path(__file__).parents[2])}
+    quiet = {"stderr": subprocess.DEVNULL, "cwd": tmp_path, "env": environment}
     calls = tmp_path / "calls"
     calls.mkdir()
     call = {
