@@ -28,6 +28,8 @@ Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 CurveType = Literal["threshold", "fold", "transition", "branch point"]
 OrganisingType = Literal["tricritical", "cusp", "mode interaction", "triple point", "end point"]
+# What stands for 0 where a parameter that is 0 would not be one.
+_ROUNDING = float(np.finfo(float).eps)
 # The points of a summary that are not organising points: the first and the last.
 _WIDTH = 12
 
@@ -220,7 +222,7 @@ class Curve(SavedRecord, Observed):
 
     def __post_init__(self) -> None:
         known = tuple(
-            dataclasses.replace(point, domain=self.problem.domain, problem=self._problem_at(point.values))
+            dataclasses.replace(point, domain=self.problem.domain, problem=self._problem_about(point.values))
             for point in self.special_points
         )
         object.__setattr__(self, "special_points", known)
@@ -350,6 +352,16 @@ class Curve(SavedRecord, Observed):
                 f"the curve {self.label!r} has {len(self)} points and none of number {shown(point)}; give one from "
                 f"0 to {len(self) - 1}, or from the end with -1"
             )
+
+    def _problem_about(self, values: Floats) -> Equation:
+        """Return the equation at values of the two parameters, or a rounding beside them if it lacks one there.
+
+        A confinement of strength 0 is none, and no curve could start in its parameters.
+        """
+        problem = self._problem_at(values)
+        if all(name in problem.parameters for name in self.parameters):
+            return problem
+        return self._problem_at(np.where(values == 0.0, _ROUNDING, values))
 
     def _problem_at(self, values: Floats) -> Equation:
         """Return the equation at values of the two parameters."""

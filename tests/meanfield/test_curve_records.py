@@ -6,7 +6,7 @@ import pickle
 import numpy as np
 import pytest
 
-from meanfield import InvalidInput
+from meanfield import Circle, CosineSeries, InvalidInput, McKeanVlasov
 from tests.meanfield.sample import line_of_transitions, sample
 
 LINE = line_of_transitions()
@@ -58,3 +58,15 @@ def test_the_summary_tells_ends_points_and_warnings():
     assert "tricritical at beta = 2.5 (known to 2e-14), coupling = 0.7: converged" in text
     assert "warning: this curve is made up" in text
     assert len(repr(LINE)) < 400
+
+
+def test_a_point_at_which_a_confinement_vanishes_keeps_its_parameter():
+    confinement = CosineSeries((0.1,))
+    problem = McKeanVlasov(Circle(), CosineSeries((-1.0,)), coupling=2.0, confinement=confinement)
+    line = line_of_transitions()
+    (point, *_) = line.special_points
+    names = ("confinement_w1", "coupling")
+    point = dataclasses.replace(point, parameters=names, values=np.array([0.0, 2.0]), problem=None)
+    known = dataclasses.replace(line, problem=problem, parameters=names, special_points=(point,)).special_points
+    assert set(names) <= set(known[0].problem.parameters)
+    assert abs(known[0].problem.parameters["confinement_w1"]) <= np.finfo(float).eps
