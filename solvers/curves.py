@@ -12,6 +12,7 @@ from meanfield.records import CurveType
 
 from .bases import Floats
 from .branches.arclength import Arclength
+from .branches.exchange import EXCHANGED
 from .provenance import provenance
 from .stationary import stationary_states
 from .threads import one_thread
@@ -26,9 +27,9 @@ LEAVING: dict[str, tuple[CurveType, ...]] = {
     "cusp": ("fold", "transition"),
     "end point": ("transition", "fold"),
 }
-# What diagrams say of transitions between two clustered states, and how far their free energies may be apart: they
-# are equal at the transition, whose coupling is known to a share of 1e-11 and better.
-RIVAL, EQUAL = "the minimiser changes", 1e-8
+# How far the free energies of two clustered states at a transition may be apart: they are equal there, and its
+# coupling is known to a share of 1e-11 and better.
+EQUAL = 1e-8
 # The state of a special point is the stationary one within this distance of its moments.
 OWN = 1e-6
 
@@ -130,7 +131,7 @@ def _with_rival(known: Start, start: SpecialPoint | OrganisingPoint | CurvePoint
     InvalidInput
         If it is not found.
     """
-    if not (isinstance(start, SpecialPoint) and known.kind == "transition" and RIVAL in start.description):
+    if not (isinstance(start, SpecialPoint) and known.kind == "transition" and EXCHANGED in start.description):
         return known
     lengths = start.moments.lengths
     states = [state for state in stationary_states(known.problem, rates=False) if state.symmetry]

@@ -19,6 +19,8 @@ from .continuation import Point, length
 from .detection import Event, interval_end
 from .following import Followed, Knot, own_count
 
+# What tells the transition between two clustered states from that to the uniform one in its description.
+EXCHANGED = "the minimiser changes"
 # Knots on either side of a doubtful exchange that are asked which of two branches is lower there.
 AROUND = 6
 # Events closer than this share of the arclength are one.
@@ -253,6 +255,6 @@ def _insert(curve: Followed, point: Point, error: float, rival: str) -> None:
         return
     index = int(np.searchsorted(arclengths, point.arclength))
     unstable = own_count(point, curve)
-    text = f"free energy equal to that of {rival}: the minimiser changes"
+    text = f"free energy equal to that of {rival}: {EXCHANGED}"
     event = Event("transition", point, error, description=text, before=unstable, after=unstable)
     curve.knots.insert(index, Knot(point, unstable, event))

@@ -22,6 +22,7 @@ from meanfield.theory import (
     unresolved_points,
 )
 
+from ..two_parameters import threshold_label
 from .window import Window
 
 Floats = npt.NDArray[np.float64]
@@ -101,17 +102,12 @@ def organising_point(window: Window, point: UniformPoint) -> OrganisingPoint:
         lower=point.lower,
         upper=point.upper,
         status="converged",
-        curves=tuple(label_of(mode) for mode in point.modes),
+        curves=tuple(threshold_label(mode) for mode in point.modes),
         cosine=np.eye(degree + 1)[0],
         sine=np.zeros(degree + 1),
         description=f"{word} {names} {how}",
         domain=window.problem.domain,
     )
-
-
-def label_of(mode: int) -> str:
-    """Return the label of the threshold of a mode."""
-    return f"threshold of mode {mode}"
 
 
 def _coupling(window: Window, mode: int, place: float) -> float:
@@ -144,7 +140,7 @@ def _threshold(window: Window, mode: int, piece: tuple[float, float], own: dict[
     ends = ["EP" if index in (0, len(places) - 1) else "" for index in range(len(places))]
     return Curve(
         problem=problems[0],
-        label=label_of(mode),
+        label=threshold_label(mode),
         type="threshold",
         parameters=(window.parameter, "coupling"),
         interval=window.interval,

@@ -1,7 +1,9 @@
 """Curves of special points in two parameters: extended systems followed by the continuation of branches."""
 
+from .assembling import STARTS as STARTS
 from .assembling import curve_from as curve_from
 from .plane import COUPLING as COUPLING
+from .recording import threshold_label as threshold_label
 from .starts import Start as Start
 from .starts import require_followed as require_followed
 from .starts import start_of as start_of

@@ -20,7 +20,7 @@ from .extended import ExtendedEquation
 from .folds import fold_start
 from .following import Knot, Side, extended, follow
 from .plane import COUPLING, Plane
-from .recording import Row, organising, recorded, stationary_point, uniform_row
+from .recording import Row, organising, recorded, stationary_point, threshold_label, uniform_row
 from .starts import Start, plane_of
 from .thresholds import threshold_start
 from .transitions import transition_start
@@ -149,7 +149,7 @@ def _rows(
             row.label = knot.event.type
             text = WORDS[knot.event.type]
             mode = knot.event.mode
-            through = (label,) if mode is None else (label, f"threshold of mode {mode}")
+            through = (label,) if mode is None else (label, threshold_label(mode))
             points.append(organising(row, knot.event.type, plane, _bounds(knot), through, text))
     warnings += side.warnings
     if side.outcome in (Outcome.MAX_STEPS, Outcome.STEP_TOO_SMALL, Outcome.NOT_RESOLVED):
@@ -208,7 +208,7 @@ def _add_uniform(
     row = uniform_row(problem, (first, second), (float(tangent[0]), float(tangent[1])), arclength)
     row.label = nearest.type
     rows.append(row)
-    through = (label, *(f"threshold of mode {mode}" for mode in nearest.modes))
+    through = (label, *(threshold_label(mode) for mode in nearest.modes))
     points.append(organising(row, nearest.type, plane, (lower, upper), through, WORDS[nearest.type]))
 
 
@@ -239,7 +239,7 @@ def _add_merging(
     one, other = extended(last).system(last.b, last.q).states
     knot = None
     if one.unknown.size == other.unknown.size:
-        knot = cusp_beside(plane, one.dressed.basis, 0.5 * (one.unknown + other.unknown), one.place)
+        knot = cusp_beside(plane, one.weighted.basis, 0.5 * (one.unknown + other.unknown), one.place)
     if knot is None:
         warnings.append("the two states of the line become one where it ends, at a point that was not located")
         return

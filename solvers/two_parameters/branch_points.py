@@ -1,8 +1,8 @@
 r"""Curves of branch points on branches of clustered states: singular in a block beside that of their own symmetry.
 
 With the covariance C and the strengths of the modes of that block, whose means vanish, the matrix is
-:math:`J = 1 - S\,C\,\Sigma\,S^{-1}` as in :mod:`solvers.two_parameters.states`, the condition the scalar h of its
-bordered matrix, and its derivative that of :mod:`solvers.two_parameters.folds`,
+:math:`J = 1 - S\,C\,\Sigma\,S^{-1}` as in :mod:`solvers.two_parameters.states`, the condition that of
+:mod:`solvers.two_parameters.singular`, and its derivative that of :mod:`solvers.two_parameters.folds`,
 
 .. math:: dh = \langle\chi\,\phi\,d\tilde f\rangle + \chi^T C\, d\Sigma\, S^{-1}u,
 
@@ -25,12 +25,10 @@ from ..domains import solvers_of
 from ..geometry import Complement
 from ..limits import MAX_UNKNOWNS
 from .extended import ExtendedEquation, System
-from .folds import TURNED, bordered
 from .plane import Plane
+from .singular import Borders, SingularEquation, SingularSystem
 from .starts import MOVED, Start, first_point, located
-from .states import AtState, Dressed
-
-Borders = tuple[Floats, Floats]
+from .states import AtState, WeightedBasis
 
 
 class ComplementaryBlock:
@@ -64,43 +62,29 @@ class ComplementaryBlock:
         (right, left), state = null, self.state
         changes, chi = right / self.weights, self.weights * left
         phi = self.coefficients.attractions * changes
-        own = state.dressed.basis.degrees
+        own = state.weighted.basis.degrees
         third = self.complement.third_moments(state.gibbs.moments, self.degrees, chi, phi, own)
         in_place = state.field_slopes @ third + self.coefficients.slopes[0] @ (changes * (self.covariance @ chi))
-        return third * state.coefficients.attractions / state.dressed.weights, in_place
+        return third * state.coefficients.attractions / state.weighted.weights, in_place
 
 
-class BranchPointSystem(System):
+class BranchPointSystem(SingularSystem):
     """The extended system of branch points at one point.
 
     Attributes
     ----------
     block
         The block that is singular.
-    null : ((size,) float, (size,) float)
-        The vectors u and psi.
     """
 
     def __init__(self, state: AtState, block: ComplementaryBlock, borders: Borders) -> None:
+        super().__init__(state, block.matrix, borders)
         self.block = block
-        condition, self.null = bordered(block.matrix, borders)
-        super().__init__((state,), np.append(state.residual, condition))
 
     @cached_property
     def condition_slopes(self) -> tuple[Floats, Floats]:
         """The derivatives of h in the unknowns of the state, and in x and q."""
         return self.block.slopes(self.null)
-
-    @cached_property
-    def derivatives(self) -> tuple[Floats, Floats]:
-        """The derivatives of the residual in the unknowns, (size, size), and in q, (size,)."""
-        (state,) = self.states
-        in_unknowns, (in_x, in_q) = self.condition_slopes
-        along_x, along_q = state.slopes
-        matrix = np.empty((self.residual.size, self.residual.size), order="F")
-        matrix[:-1, :-1], matrix[-1, :-1] = state.matrix, in_unknowns
-        matrix[:-1, -1], matrix[-1, -1] = along_x, in_x
-        return matrix, np.append(along_q, in_q)
 
     @property
     def normal(self) -> Floats:
@@ -110,7 +94,7 @@ class BranchPointSystem(System):
         return np.asarray(in_place - state.slopes @ np.linalg.solve(state.matrix.T, in_unknowns))
 
 
-class BranchPointEquation(ExtendedEquation):
+class BranchPointEquation(SingularEquation):
     """The extended system of branch points.
 
     Parameters
@@ -141,8 +125,8 @@ class BranchPointEquation(ExtendedEquation):
         last: int,
         borders: Borders,
     ) -> None:
-        super().__init__(plane, bases)
-        self.complement, self.degrees, self.last, self.borders = complement, degrees, last, borders
+        super().__init__(plane, bases, borders)
+        self.complement, self.degrees, self.last = complement, degrees, last
 
     def _system(self, states: tuple[AtState, ...], b: Floats) -> BranchPointSystem:
         (state,) = states
@@ -156,13 +140,6 @@ class BranchPointEquation(ExtendedEquation):
     def partners(self, degree: int, last: int) -> list[int]:
         """Return the modes of the class, one of which is critical where the curve meets the uniform state."""
         return [int(mode) for mode in self.complement.degrees(last)]
-
-    def _borders_fit(self, found: System) -> bool:
-        assert isinstance(found, BranchPointSystem)
-        return all(
-            abs(border @ vector) >= TURNED * np.linalg.norm(vector)
-            for border, vector in zip(self.borders, found.null[::-1], strict=True)
-        )
 
     def resolves(self, b: Floats, q: float, moments: Floats) -> bool:
         """Return whether quadrature and unknowns resolve the state and the critical direction."""
@@ -212,7 +189,7 @@ def branch_point_start(start: Start, plane: Plane) -> Point | End:
         If the state has no direction of another symmetry that is neutral, or such directions are not known.
     """
     place, basis, b = located(start, plane, start.first)
-    state = AtState(Dressed.of(basis), place, plane.coefficients(*place, basis.degrees), b)
+    state = AtState(WeightedBasis.of(basis), place, plane.coefficients(*place, basis.degrees), b)
     last = max(int(basis.degrees[-1]) + basis.symmetry, plane.last)
     least, nearest = MOVED, None
     for complement in solvers_of(plane.problem).geometry.complements(basis.symmetry):

@@ -19,7 +19,7 @@ from ..equation import Evaluation, StationaryEquation
 from ..limits import MAX_UNKNOWNS
 from ..significant import even_size
 from .plane import Place, Plane
-from .states import AtState, Dressed
+from .states import AtState, WeightedBasis
 
 # States that are images of each other on two sides of the uniform state are not farther from each other than this.
 CLOSE = 0.5
@@ -83,7 +83,7 @@ class ExtendedEquation(StationaryEquation):
         self.plane = plane
         self.bases = bases
         self.basis = bases[0]
-        self.dressed = tuple(Dressed.of(basis) for basis in bases)
+        self.weighted = tuple(WeightedBasis.of(basis) for basis in bases)
         self.scales = np.ones(sum(basis.degrees.size for basis in bases) + 1)
         self._last: tuple[Floats, float, System] | None = None
 
@@ -99,11 +99,11 @@ class ExtendedEquation(StationaryEquation):
     def at_states(self, b: Floats, q: float) -> tuple[AtState, ...]:
         """Return the stationary equation at each state of (b, q)."""
         found, start = [], 0
-        for dressed in self.dressed:
-            size = dressed.basis.degrees.size
+        for weighted in self.weighted:
+            size = weighted.basis.degrees.size
             place = float(b[-1]), q
-            coefficients = self.plane.coefficients(*place, dressed.basis.degrees)
-            found.append(AtState(dressed, place, coefficients, b[start : start + size]))
+            coefficients = self.plane.coefficients(*place, weighted.basis.degrees)
+            found.append(AtState(weighted, place, coefficients, b[start : start + size]))
             start += size
         return tuple(found)
 
@@ -188,13 +188,13 @@ class ExtendedEquation(StationaryEquation):
 
     def _modes_suffice(self, state: AtState) -> bool:
         """Return whether no mode beyond the unknowns moves the density: the last do not, or there are none."""
-        degrees = state.dressed.basis.degrees
-        last = degrees >= degrees[-1] - 3 * state.dressed.basis.symmetry
+        degrees = state.weighted.basis.degrees
+        last = degrees >= degrees[-1] - 3 * state.weighted.basis.symmetry
         return bool(np.abs(state.field[last]).max() <= EPS) or not self._further(state).size
 
     def _further(self, state: AtState) -> Integers:
         """Return the next significant degrees beyond the unknowns, if the potential has any."""
-        basis = state.dressed.basis
+        basis = state.weighted.basis
         last = limit = int(basis.degrees[-1])
         while limit <= basis.most_cells * basis.symmetry and not self.plane.ends_by(limit, *state.place):
             limit *= 2
@@ -217,7 +217,7 @@ class ExtendedEquation(StationaryEquation):
         return self.in_bases(known) if len(known) == len(bases) else None
 
     def _refined_basis(self, state: AtState) -> Basis | None:
-        basis = state.dressed.basis
+        basis = state.weighted.basis
         if self._suffices(state):
             return basis
         nodes, cells = basis.nodes if state.resolves() else 2 * basis.nodes, basis.cells

@@ -21,7 +21,7 @@ from .recording import Row, row_of
 FEWEST_IN_LOOP = 8
 # A chord misses the curve by less than this share of its length.
 MISSED = 0.3
-# Points at which the turn of the last stretch, where states meet, is looked for before it is refined.
+# Points at which the turn of the last arc, where states meet, is looked for before it is refined.
 SAMPLES = 9
 # Roundings of a coordinate to which the end of an interval is met.
 ROUNDINGS = 16
@@ -103,20 +103,20 @@ def follow(start: Point, method: Arclength, first_step: float) -> Side:
             side.outcome = item.outcome
             break
         last = side.knots[-1]
-        stretch = Stretch(last.point, item)
+        arc = Arc(last.point, item)
         arrival, merged = (meets(last.point, item) for meets in (extended(item).arrival, extended(item).merges))
         if arrival is not None or merged:
-            outside = _outside(stretch)
+            outside = _outside(arc)
             if outside is None:
                 side.arrival, side.merged, side.outcome = arrival, bool(merged), Outcome.JOINED_BRANCH
                 break
-            stretch = Stretch(last.point, outside)
-        knot = Knot.at(stretch.second)
+            arc = Arc(last.point, outside)
+        knot = Knot.at(arc.second)
         if not is_double(knot.place.problem.fixed_coupling):
             side.outcome = Outcome.PARTIAL
             side.warnings.append("the coupling leaves the range of doubles, and the curve ends before")
             break
-        found, over = _events(stretch, last, knot, side.warnings), _end(stretch, last, knot)
+        found, over = _events(arc, last, knot, side.warnings), _end(arc, last, knot)
         if over is not None:
             side.knots += [event for event in found if event.point.arclength < over.point.arclength]
             side.knots += [] if over is last else [over]
@@ -138,7 +138,7 @@ def follow(start: Point, method: Arclength, first_step: float) -> Side:
     return side
 
 
-class Stretch:
+class Arc:
     """The curve between two neighbouring points as a function of arclength, each value corrected once."""
 
     def __init__(self, first: Point, second: Point) -> None:
@@ -182,7 +182,7 @@ class Stretch:
         return point, spread
 
 
-def _events(stretch: Stretch, last: Knot, knot: Knot, warnings: list[str]) -> list[Knot]:
+def _events(arc: Arc, last: Knot, knot: Knot, warnings: list[str]) -> list[Knot]:
     """Return the organising points between two knots; those that are not located are warned of."""
     tests = extended(knot.point).tests.items()
     changed: list[tuple[str, int | None, Callable[[Point], float]]] = [
@@ -195,7 +195,7 @@ def _events(stretch: Stretch, last: Knot, knot: Knot, warnings: list[str]) -> li
     ]
     found = []
     for kind, mode, function in changed:
-        located = stretch.zero(function)
+        located = arc.zero(function)
         if located is not None:
             found.append(Knot.at(located[0], Event(kind, located[1], mode)))
         else:
@@ -210,20 +210,20 @@ def _margin(mode: int, point: Point) -> float:
     return extended(point).margins(point)[mode]
 
 
-def _outside(stretch: Stretch) -> Point | None:
-    """Return a point of a stretch outside of the interval, before the curve turns back; None if none is found.
+def _outside(arc: Arc) -> Point | None:
+    """Return a point of an arc outside of the interval, before the curve turns back; None if none is found.
 
-    Where states meet, the curve goes back through their images, so that both ends of a stretch can be inside.
+    Where states meet, the curve goes back through their images, so that both ends of a arc can be inside.
     """
-    plane = extended(stretch.second).plane
+    plane = extended(arc.second).plane
     low, high = plane.interval
 
     def excess(arclength: float) -> float:
-        point = stretch(arclength)
+        point = arc(arclength)
         value = np.nan if point is None else _value(plane, point.b, point.q)
         return max(low - value, value - high)
 
-    places = np.linspace(stretch.first.arclength, stretch.second.arclength, SAMPLES)
+    places = np.linspace(arc.first.arclength, arc.second.arclength, SAMPLES)
     sizes = np.array([excess(place) for place in places.tolist()])
     if np.isnan(sizes).all():
         return None
@@ -231,7 +231,7 @@ def _outside(stretch: Stretch) -> Point | None:
     bounds = places[max(largest - 1, 0)], places[min(largest + 1, SAMPLES - 1)]
     turn = float(minimize_scalar(lambda place: -excess(place), bounds=bounds, method="bounded").x)
     tried = [*places[: largest + 1].tolist(), turn]
-    return next((stretch(place) for place in tried if excess(place) > 0.0), None)
+    return next((arc(place) for place in tried if excess(place) > 0.0), None)
 
 
 def _value(plane: Plane, b: Floats, q: float) -> float:
@@ -239,7 +239,7 @@ def _value(plane: Plane, b: Floats, q: float) -> float:
     return float(plane.coefficients(float(b[-1]), q, plane.reference).place.values[0])
 
 
-def _end(stretch: Stretch, last: Knot, knot: Knot) -> Knot | None:
+def _end(arc: Arc, last: Knot, knot: Knot) -> Knot | None:
     """Return the point at which the first parameter leaves its interval, None if it does not."""
     plane = extended(knot.point).plane
     low, high = plane.interval
@@ -249,9 +249,9 @@ def _end(stretch: Stretch, last: Knot, knot: Knot) -> Knot | None:
     end = low if value < low else high
     if _is_end(last):
         return last
-    point = _at_end(stretch, end)
+    point = _at_end(arc, end)
     if point is None:
-        located = stretch.zero(lambda point: _beyond(point, end))
+        located = arc.zero(lambda point: _beyond(point, end))
         if located is None:
             return last
         point = located[0]
@@ -265,9 +265,9 @@ def _is_end(knot: Knot) -> bool:
     return min(abs(knot.place.values[0] - end) for end in interval) <= rounding
 
 
-def _at_end(stretch: Stretch, end: float) -> Point | None:
+def _at_end(arc: Arc, end: float) -> Point | None:
     """Return the point where the first parameter has a value; None if it is no coordinate or none is found."""
-    first, second = stretch.first, stretch.second
+    first, second = arc.first, arc.second
     equation = extended(second)
     plane = equation.plane
     if plane.in_coupling and plane.names[0] != plane.other:

@@ -48,7 +48,7 @@ class Row:
 
 def stationary_point(state: AtState, problem: Equation) -> Point:
     """Return a state of an extended system as a point of its branch, where its stability is known."""
-    basis, geometry = state.dressed.basis, solvers_of(problem).geometry
+    basis, geometry = state.weighted.basis, solvers_of(problem).geometry
     if problem.confinement is not None:
         size = Size(basis.cells, basis.nodes, confinement_field(problem, basis.symmetry, basis.nodes))
         basis = geometry.basis(problem, basis.symmetry, size, even=True)
@@ -139,6 +139,11 @@ def uniform_row(
     count = unstable_uniform(problem, problem.fixed_coupling)
     doubles = float(values[0]), float(values[1])
     return Row(doubles, tangent, problem, moments, None, 0.0, 0.0, count, 0, arclength)
+
+
+def threshold_label(mode: int) -> str:
+    """Return the label of the threshold of a mode."""
+    return f"threshold of mode {mode}"
 
 
 def organising(

@@ -23,14 +23,14 @@ from .plane import Coefficients
 SMALL = 2e-3
 
 
-class Dressed(NamedTuple):
+class WeightedBasis(NamedTuple):
     """A basis with the weights S of its modes."""
 
     basis: Basis
     weights: Floats
 
     @classmethod
-    def of(cls, basis: Basis) -> "Dressed":
+    def of(cls, basis: Basis) -> "WeightedBasis":
         """Return a basis with its weights."""
         return cls(basis, 1.0 / basis.degrees)
 
@@ -40,7 +40,7 @@ class AtState:
 
     Parameters
     ----------
-    dressed
+    weighted
         The basis and the weights.
     place : (float, float)
         x and q.
@@ -59,9 +59,11 @@ class AtState:
         G.
     """
 
-    def __init__(self, dressed: Dressed, place: tuple[float, float], coefficients: Coefficients, b: Floats) -> None:
-        basis, weights = dressed
-        self.dressed, self.place, self.coefficients = dressed, place, coefficients
+    def __init__(
+        self, weighted: WeightedBasis, place: tuple[float, float], coefficients: Coefficients, b: Floats
+    ) -> None:
+        basis, weights = weighted
+        self.weighted, self.place, self.coefficients = weighted, place, coefficients
         self.unknown = b
         self.moments = b / weights
         self.field = coefficients.attractions * self.moments + coefficients.forces
@@ -72,13 +74,13 @@ class AtState:
     @cached_property
     def covariance(self) -> Floats:
         """C, (size, size)."""
-        covariance: Floats = self.dressed.basis.covariance(self.gibbs.moments)
+        covariance: Floats = self.weighted.basis.covariance(self.gibbs.moments)
         return covariance
 
     @cached_property
     def matrix(self) -> Floats:
         """J, (size, size)."""
-        weights = self.dressed.weights
+        weights = self.weighted.weights
         matrix: Floats = self.covariance * (self.coefficients.attractions / weights)
         matrix *= -weights[:, None]
         matrix.reshape(-1)[:: weights.size + 1] += 1.0
@@ -93,11 +95,11 @@ class AtState:
     @cached_property
     def slopes(self) -> Floats:
         """The derivatives of G in x and q, (2, size)."""
-        return np.asarray(-(self.field_slopes @ self.covariance) * self.dressed.weights)
+        return np.asarray(-(self.field_slopes @ self.covariance) * self.weighted.weights)
 
     def third_moments(self, chi: Floats, phi: Floats) -> Floats:
         """Return <(chi - <chi>)(phi - <phi>)(c - <c>)> of the modes c, chi and phi being sums of them."""
-        basis = self.dressed.basis
+        basis = self.weighted.basis
         values = basis.synthesise(self.field)
         density = np.exp(values - values.max())
         mass = basis.analyse(density).item(0)
@@ -114,7 +116,7 @@ class AtState:
         Near the uniform state without forces both terms agree to second order; see
         :meth:`solvers.equation.StationaryEquation.invariant`.
         """
-        basis, sigma = self.dressed.basis, self.coefficients.attractions
+        basis, sigma = self.weighted.basis, self.coefficients.attractions
         quadratic = 0.5 * sigma * self.moments**2
         if np.any(self.coefficients.forces) or float(np.abs(quadratic).sum()) > SMALL:
             return float(quadratic.sum()) - self.gibbs.log_partition
@@ -126,7 +128,7 @@ class AtState:
     @property
     def energy_gradient(self) -> Floats:
         """The derivatives of the free energy in b, (size,)."""
-        return np.asarray(self.coefficients.attractions * (self.moments - self.means) / self.dressed.weights)
+        return np.asarray(self.coefficients.attractions * (self.moments - self.means) / self.weighted.weights)
 
     @property
     def energy_slopes(self) -> Floats:
@@ -136,7 +138,7 @@ class AtState:
 
     def resolves(self) -> bool:
         """Return whether the quadrature resolves the density: its last moments are at rounding level."""
-        basis = self.dressed.basis
+        basis = self.weighted.basis
         if not resolved(basis, self.gibbs.moments):
             largest = float(np.abs(self.field).sum())
             if not resolved(basis, self.gibbs.moments, EPS * largest):

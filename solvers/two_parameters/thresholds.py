@@ -15,6 +15,7 @@ from ..branches.continuation import End, Point
 from ..equation import StationaryEquation
 from .extended import ExtendedEquation, System
 from .plane import Plane
+from .recording import threshold_label
 from .starts import Start, basis_of, first_point, threshold_of
 from .states import AtState
 
@@ -62,9 +63,9 @@ class ThresholdEquation(ExtendedEquation):
 
     def at_states(self, b: Floats, q: float) -> tuple[AtState, ...]:
         """Return the stationary equation at the uniform state."""
-        place, (dressed,) = (float(b[-1]), q), self.dressed
-        coefficients = self.plane.coefficients(*place, dressed.basis.degrees)
-        return (AtState(dressed, place, coefficients, np.zeros(dressed.basis.degrees.size)),)
+        place, (weighted,) = (float(b[-1]), q), self.weighted
+        coefficients = self.plane.coefficients(*place, weighted.basis.degrees)
+        return (AtState(weighted, place, coefficients, np.zeros(weighted.basis.degrees.size)),)
 
     def _system(self, states: tuple[AtState, ...], b: Floats) -> System:
         number = float(self.plane.problem.domain.multiplicity(self.degree))
@@ -72,7 +73,7 @@ class ThresholdEquation(ExtendedEquation):
 
     def label(self, names: Sequence[str]) -> str:
         """Return the name of the threshold."""
-        return f"threshold of mode {self.degree}"
+        return threshold_label(self.degree)
 
     @property
     def tests(self) -> dict[str, Callable[[Point], float]]:

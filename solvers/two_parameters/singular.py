@@ -1,0 +1,102 @@
+r"""Extended systems whose condition is that a matrix J at a state is singular: its own, or that of another block.
+
+The condition is the scalar h of the bordered matrix,
+
+.. math:: \begin{pmatrix} J & v \\ w^T & 0 \end{pmatrix} \begin{pmatrix} u \\ h \end{pmatrix}
+          = \begin{pmatrix} 0 \\ 1 \end{pmatrix}, \qquad
+          \begin{pmatrix} J^T & w \\ v^T & 0 \end{pmatrix} \begin{pmatrix} \psi \\ h \end{pmatrix}
+          = \begin{pmatrix} 0 \\ 1 \end{pmatrix}, \qquad dh = -\psi^T dJ\,u,
+
+which vanishes where J is singular.
+"""
+
+from functools import cached_property
+
+import numpy as np
+from scipy.linalg import lapack
+
+from ..bases import Basis, Floats
+from .extended import ExtendedEquation, System
+from .plane import Plane
+from .states import AtState
+
+# Borders are renewed where a null vector has turned by 60 degrees.
+TURNED = 0.5
+
+Borders = tuple[Floats, Floats]
+
+
+class SingularSystem(System):
+    """The extended system at one point.
+
+    Attributes
+    ----------
+    null : ((size,) float, (size,) float)
+        The vectors u and psi.
+    """
+
+    def __init__(self, state: AtState, matrix: Floats, borders: Borders) -> None:
+        condition, self.null = _bordered(matrix, borders)
+        super().__init__((state,), np.append(state.residual, condition))
+
+    @cached_property
+    def condition_slopes(self) -> tuple[Floats, Floats]:
+        """The derivatives of h in the unknowns of the state, and in x and q."""
+        raise NotImplementedError
+
+    @cached_property
+    def derivatives(self) -> tuple[Floats, Floats]:
+        """The derivatives of the residual in the unknowns, (size, size), and in q, (size,)."""
+        (state,) = self.states
+        in_unknowns, (in_x, in_q) = self.condition_slopes
+        along_x, along_q = state.slopes
+        matrix = np.empty((self.residual.size, self.residual.size), order="F")
+        matrix[:-1, :-1], matrix[-1, :-1] = state.matrix, in_unknowns
+        matrix[:-1, -1], matrix[-1, -1] = along_x, in_x
+        return matrix, np.append(along_q, in_q)
+
+
+class SingularEquation(ExtendedEquation):
+    """The extended system.
+
+    Parameters
+    ----------
+    plane
+        The two parameters.
+    bases
+        The basis of the state.
+    borders
+        The unit vectors v and w.
+    """
+
+    def __init__(self, plane: Plane, bases: tuple[Basis, ...], borders: Borders) -> None:
+        super().__init__(plane, bases)
+        self.borders = borders
+
+    def _borders_fit(self, found: System) -> bool:
+        assert isinstance(found, SingularSystem)
+        return all(
+            abs(border @ vector) >= TURNED * np.linalg.norm(vector)
+            for border, vector in zip(self.borders, found.null[::-1], strict=True)
+        )
+
+
+def _bordered(matrix: Floats, borders: Borders) -> tuple[float, Borders]:
+    """Return h and the vectors u and psi of the bordered matrix.
+
+    Raises
+    ------
+    LinAlgError
+        If it is singular.
+    """
+    size = matrix.shape[0]
+    whole = np.zeros((size + 1, size + 1), order="F")
+    whole[:-1, :-1], whole[:-1, -1], whole[-1, :-1] = matrix, borders[0], borders[1]
+    side = np.zeros(size + 1)
+    side[-1] = 1.0
+    factors, pivots, failed = lapack.dgetrf(whole, overwrite_a=1)
+    if failed:
+        raise np.linalg.LinAlgError("the bordered matrix is singular")
+    right, _ = lapack.dgetrs(factors, pivots, side)
+    left, _ = lapack.dgetrs(factors, pivots, side, trans=1)
+    return float(right[-1]), (right[:-1], left[:-1])
