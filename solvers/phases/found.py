@@ -13,10 +13,10 @@ from dataclasses import dataclass, field
 import numpy as np
 import numpy.typing as npt
 
-from meanfield import Curve, MeanfieldError, OrganisingPoint
+from meanfield import Curve, CurvePoint, MeanfieldError, OrganisingPoint, SpecialPoint
 
 from ..curves import curve
-from ..two_parameters.assembling import STARTS
+from ..two_parameters import STARTS
 from ..watching import Watch
 from .plane import graphs_of
 from .sections import Section
@@ -139,13 +139,7 @@ def _follow_exchanges(found: Found, section: Section) -> None:
         if window.contains(section.value, point.coupling) and not found.knows(
             "transition", section.value, point.coupling
         ):
-            try:
-                followed = curve(point, window.parameter, window.interval)
-            except MeanfieldError as error:
-                where = f"{window.parameter} = {section.value:.6g}, coupling = {point.coupling:.6g}"
-                found.warnings.append(f"two states of one branch exchange at {where}, not followed: {error}")
-                continue
-            found.add(followed, f"from the diagram at {window.parameter} = {section.value:.6g}")
+            _add_curve(found, section, point, "the line on which two states of one branch exchange")
 
 
 def _warnings(found: Found) -> list[str]:
@@ -193,10 +187,16 @@ def _follow(found: Found, section: Section, watch: Watch) -> None:
             found.unfollowed.setdefault(name, []).append(section.value)
             continue
         watch(0, None, name)
-        try:
-            followed = curve(event, window.parameter, window.interval)
-        except MeanfieldError as error:
-            where = f"{window.parameter} = {section.value:.6g}, coupling = {float(event.coupling):.6g}"
-            found.warnings.append(f"the curve of the {name} at {where} is not followed: {error}")
-            continue
-        found.add(followed, f"from the diagram at {window.parameter} = {section.value:.6g}")
+        _add_curve(found, section, event, f"the curve of the {name}")
+
+
+def _add_curve(found: Found, section: Section, start: SpecialPoint | CurvePoint, words: str) -> None:
+    """Add the curve through a point of a section, or a warning that it is not followed."""
+    window = found.window
+    try:
+        followed = curve(start, window.parameter, window.interval)
+    except MeanfieldError as error:
+        where = f"{window.parameter} = {section.value:.6g}, coupling = {float(start.coupling):.6g}"
+        found.warnings.append(f"{words} at {where} is not followed: {error}")
+        return
+    found.add(followed, f"from the diagram at {window.parameter} = {section.value:.6g}")
