@@ -6,11 +6,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from meanfield import Equation, InvalidInput, Kuramoto, McKeanVlasov
+from meanfield import Equation
 
 from ..evolution.starts import empirical_moments
 from .circle_velocities import VelocitySetting
-from .drift import MomentDrift, PairDrift, truncation
+from .drift import MomentDrift, PairDrift, confined_alone, truncation
 from .settings import Setting
 from .velocity_pairs import VelocityPairs
 
@@ -66,11 +66,5 @@ def moment_setting(
     InvalidInput
         If the coupling is free, or a way of summing the drift is given.
     """
-    if drift is not None:
-        raise InvalidInput(
-            f"the velocity {problem.velocity.formula} is evaluated at the particles and no sum over pairs or "
-            "modes; leave the drift out"
-        )
-    coupling = problem.fixed_coupling
-    confined = McKeanVlasov(problem.domain, Kuramoto(), problem.noise, 0.0 * coupling, problem.confinement)
+    confined = confined_alone(problem, drift)
     return MomentSetting(problem, MomentDrift(), truncation(confined, MomentDrift(), degrees), degrees)

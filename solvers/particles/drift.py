@@ -27,7 +27,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import jv
 
-from meanfield import Equation, InvalidInput
+from meanfield import Equation, InvalidInput, Kuramoto, McKeanVlasov
 from meanfield.arguments import checked
 
 from ..transforms import FourierTransform
@@ -184,6 +184,23 @@ def truncation(problem: Equation, drift: MomentDrift, degrees: int = 0) -> Trunc
         stiffness=float((modes * weights)[kept].sum()),
         complete=bool(complete),
     )
+
+
+def confined_alone(problem: Equation, drift: MomentDrift | PairDrift | None) -> Equation:
+    """Return the equation of the confinement alone, whose modes a velocity evaluated at the particles needs.
+
+    Raises
+    ------
+    InvalidInput
+        If the coupling is free, or a way of summing the drift is given, of which such a velocity has none.
+    """
+    if drift is not None:
+        raise InvalidInput(
+            f"the velocity {problem.velocity.formula} is evaluated at the particles and no sum over pairs or "
+            "modes; leave the drift out"
+        )
+    coupling = problem.fixed_coupling
+    return McKeanVlasov(problem.domain, Kuramoto(), problem.noise, 0.0 * coupling, problem.confinement)
 
 
 def steepness(dimension: int, degree: int) -> Floats:

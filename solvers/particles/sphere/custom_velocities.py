@@ -15,9 +15,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from meanfield import Equation, InvalidInput, Kuramoto, McKeanVlasov
+from meanfield import Equation
 
-from ..drift import DriftDegrees, MomentDrift, PairDrift
+from ..drift import DriftDegrees, MomentDrift, PairDrift, confined_alone
 from .fields import AxialForce, Field, block_of, zonal_values
 from .setting import LARGEST_HARMONIC, OrdinarySphereSetting
 from .significant import significant_degrees
@@ -79,13 +79,7 @@ def meridian_setting(
     InvalidInput
         If the coupling is free, or a way of summing the drift is given.
     """
-    if drift is not None:
-        raise InvalidInput(
-            f"the velocity {problem.velocity.formula} is evaluated at the particles and no sum over pairs or "
-            "modes; leave the drift out"
-        )
-    coupling = problem.fixed_coupling
-    confined = McKeanVlasov(problem.domain, Kuramoto(), problem.noise, 0.0 * coupling, problem.confinement)
+    confined = confined_alone(problem, drift)
     significant = significant_degrees(confined, MomentDrift(), LARGEST_HARMONIC)
     kind = OrdinaryMeridianSetting if problem.domain.has_azimuth else MeridianSetting
     return kind(problem, MomentDrift(), significant, degrees)
