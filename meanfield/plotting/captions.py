@@ -1,5 +1,6 @@
 """Captions of figures in one line: potential, domain, noise, coupling and confinement."""
 
+import math
 import re
 import textwrap
 from collections.abc import Sequence
@@ -96,3 +97,21 @@ def titled_axes(problem: Equation, name: str = "", size: tuple[float, float] = A
 def _symbols(text: str) -> str:
     """Return words with Greek parameters as symbols, and no character that would begin mathematics."""
     return GREEK.sub(r"$\\\1=\2$", text.replace("$", r"\$"))
+
+
+def legend_above(ax: "Axes", handles: Sequence[Any], row: int, title: str) -> None:
+    """Put a legend in rows of at most so many entries above axes, where it overlaps no curve, below a caption."""
+    rows = math.ceil(len(handles) / row)
+    legend = ax.legend(
+        handles=handles,
+        frameon=False,
+        fontsize=FONT_SIZE,
+        handlelength=2.4,
+        columnspacing=1.4,
+        loc="lower center",
+        bbox_to_anchor=(0.5, 1.0),
+        ncols=math.ceil(len(handles) / max(rows, 1)),
+        title=fitted(title, width_of(ax)),
+        title_fontproperties={"size": FONT_SIZE},
+    )
+    legend.get_title().set(color=COLOUR, multialignment="center")

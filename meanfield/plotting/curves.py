@@ -1,6 +1,5 @@
 """A diagram as curves over the coupling, one quantity at a time."""
 
-import math
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -13,7 +12,7 @@ from ..records.diagram import Branch, Diagram, SpecialPoint
 from ..records.outcome import Outcome
 from ..records.pieces import segments
 from .appearance import MARKERS, STYLES, colour_number, colour_of, new_axes, plain_frame
-from .captions import COLOUR, FONT_SIZE, branch_name, diagram_parts, fitted, joined, width_of
+from .captions import branch_name, diagram_parts, joined, legend_above
 from .labels import place_labels
 from .quantities import (
     VANISHING,
@@ -215,21 +214,7 @@ def _explain(ax: "Axes", drawings: list[_Drawing]) -> None:
         entries = drawing.entries | entries
     order = [text for _, text in STYLES.values()] + [text for _, _, text in MARKERS.values()]
     shown = named + [entries[text] for text in order if text in entries]
-    # Above the axes it overlaps no curve.
-    rows = math.ceil(len(shown) / ROW)
-    legend = ax.legend(
-        handles=shown,
-        frameon=False,
-        fontsize=8,
-        handlelength=2.4,
-        columnspacing=1.4,
-        loc="lower center",
-        bbox_to_anchor=(0.5, 1.0),
-        ncols=math.ceil(len(shown) / max(rows, 1)),
-        title=fitted(common, width_of(ax)),
-        title_fontproperties={"size": FONT_SIZE},
-    )
-    legend.get_title().set(color=COLOUR, multialignment="center")
+    legend_above(ax, shown, ROW, common)
 
 
 def _distinguished(drawings: list[_Drawing]) -> tuple[str, list[str]]:

@@ -16,7 +16,7 @@ from ..arguments import checked
 from ..records.curves import Curve, OrganisingPoint
 from ..records.phase_diagram import PhaseDiagram, Region
 from .appearance import COLOURS, plain_frame
-from .captions import COLOUR, FONT_SIZE, branch_name, caption_parts_over, fitted, joined, width_of
+from .captions import branch_name, caption_parts_over, joined, legend_above
 from .quantities import parameter_symbol
 
 if TYPE_CHECKING:
@@ -239,21 +239,8 @@ def _explain(ax: "Axes", diagram: PhaseDiagram, tints: dict[str, str], used: Seq
         for kind, (width, dashes, text) in LINES.items()
         if kind in used
     ]
-    rows = math.ceil(len(handles) / ROW)
     parts = caption_parts_over(diagram.problem, diagram.parameter, diagram.interval)
-    legend = ax.legend(
-        handles=handles,
-        frameon=False,
-        fontsize=8,
-        handlelength=2.4,
-        columnspacing=1.4,
-        loc="lower center",
-        bbox_to_anchor=(0.5, 1.0),
-        ncols=math.ceil(len(handles) / max(rows, 1)),
-        title=fitted(joined(parts), width_of(ax)),
-        title_fontproperties={"size": FONT_SIZE},
-    )
-    legend.get_title().set(color=COLOUR, multialignment="center")
+    legend_above(ax, handles, ROW, joined(parts))
 
 
 def _most(diagram: PhaseDiagram) -> int:
