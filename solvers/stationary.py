@@ -389,9 +389,9 @@ def _searched(problem: Equation, found: list[tuple[str, Point]]) -> Searched:
         return Searched([], "", theorem=ALONE)
     sign = 1 if problem.fixed_coupling > 0 else -1
     known = [point for _, point in found]
-    if problem.confinement is None and not has_free_energy(problem):
-        return Searched([], "", omitted=BRANCHES_ONLY)
     geometry = solvers_of(problem).geometry
+    if problem.confinement is None and not geometry.searches(problem):
+        return Searched([], "", omitted=BRANCHES_ONLY)
     return search_states(geometry, problem.at(coupling=None), sign, problem.fixed_coupling, known)
 
 
