@@ -264,7 +264,10 @@ def resolving_degree(field: FullField, share: float, least: int = 0) -> int:
     NotResolved
         If that degree is more than affordable.
     """
-    share, least = max(share, SMALLEST_SHARE), max(least, field.degree + ROOM)
+    share = max(share, SMALLEST_SHARE)
+    if field.averages is None:
+        # The field of softmax attention has no last degree, and needs none of its last ones.
+        least = max(least, field.degree + ROOM)
     degree = max(FIRST_DEGREE, least)
     while degree <= MAX_SPHERICAL_DEGREE:
         rings, meridians = degree + field.degree + 1, 2 * (degree + field.degree + 1)

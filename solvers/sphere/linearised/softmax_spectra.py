@@ -11,6 +11,9 @@ are reported. The kernel of W, the mass, is moved up, and with :math:`C y = 0` f
 eigenvector :math:`R^{-T} y` of eigenvalue zero is moved behind all others (Brauer).
 """
 
+from collections.abc import Iterator
+from itertools import pairwise
+
 import numpy as np
 import scipy.linalg
 
@@ -18,16 +21,18 @@ from meanfield import NotResolved, Spectrum, State
 
 from ...bases import Floats
 from ...law_eigenvalues import Eigenvalues, error_of, largest_rate, resolved_eigenvalues
-from .full_fields import FullField, full_field, is_uniform, resolving_degree
+from .full_fields import FullField, full_field, is_uniform, resolving_degree, stepped
 from .full_matrices import ClassMatrices, Linearisation
 from .law_spectra import spectrum as spectrum_at_uniform
 
-# Shares of the root of the density beyond the degrees of truncation, in turn.
-SHARES = (1e-4, 1e-6, 1e-8, 1e-10)
+# Shares of the root of the density beyond the first degree of truncation, for rates and for spectra.
+ROUGH, EXACT = 1e-6, 1e-8
+# Each degree of truncation is larger than the last by this part of it.
+GROWTH = 4
 # Truncation may change a rate by this share of it or of the noise.
 TRUNCATION_TOLERANCE = 1e-9
 # All eigenvalues of a matrix that is not symmetric take ten times as long as of one that is.
-LARGEST_SIZE = 1600
+LARGEST_SIZE = 2600
 
 
 def spectrum(state: State) -> Spectrum:
@@ -43,16 +48,7 @@ def spectrum(state: State) -> Spectrum:
     """
     if is_uniform(state):
         return spectrum_at_uniform(state)
-    field = full_field(state)
-    coarse, fine = (_linearisation(field, share) for share in SHARES[1:3])
-    found: dict[bool, list[Eigenvalues]] = {True: [], False: []}
-    rotations: list[tuple[float, float]] = []
-    for one, other in zip(coarse.tables, fine.tables, strict=True):
-        block, finer = coarse.matrices(one), fine.matrices(other)
-        each = resolved_eigenvalues(coarse.noise, deflated(block), deflated(finer))
-        found[one.own] += one.copies * [each]
-        if finer.rotations.size:
-            rotations.append(_rotation(finer))
+    found, rotations = _known(state)
     floor = max(each.values[-1] for kind in found.values() for each in kind)
     own, others = (
         np.sort(np.concatenate([each.values[each.values >= floor] for each in found[kind]] or [np.empty(0)]))[::-1]
@@ -79,25 +75,53 @@ def slowest_rate(state: State) -> float:
     """
     if is_uniform(state):
         return spectrum_at_uniform(state).slowest_rate
-    field, before = full_field(state), np.inf
-    for share in SHARES:
-        whole = _linearisation(field, share)
+    before = np.inf
+    for whole in _finer(full_field(state), ROUGH):
         rate = largest_rate(deflated(whole.matrices(table)) for table in whole.tables)
         if abs(rate - before) <= TRUNCATION_TOLERANCE * max(abs(rate), whole.noise):
-            return rate
+            break
         before = rate
-    raise NotResolved("the slowest rate changes with the degree of truncation; the state is too concentrated")
+    return rate
 
 
-def _linearisation(field: FullField, share: float) -> Linearisation:
-    """Return the linearised equation on harmonics that leave a share of the root of the density.
+def _known(state: State) -> tuple[dict[bool, list[Eigenvalues]], list[tuple[float, float]]]:
+    """Return the eigenvalues on which two truncations agree, of the own class and of others, and the rotations."""
+    for coarse, fine in pairwise(_finer(full_field(state), EXACT)):
+        found: dict[bool, list[Eigenvalues]] = {True: [], False: []}
+        try:
+            for one, other in zip(coarse.tables, fine.tables, strict=True):
+                pair = (deflated(whole.matrices(table)) for whole, table in ((coarse, one), (fine, other)))
+                found[one.own] += one.copies * [resolved_eigenvalues(coarse.noise, *pair)]
+        except NotResolved:
+            continue
+        break
+    finest = (fine.matrices(table) for table in fine.tables)
+    return found, [_rotation(block) for block in finest if block.rotations.size]
+
+
+def _finer(field: FullField, share: float) -> Iterator[Linearisation]:
+    """Yield linearisations on more and more harmonics, the first of which leave a share of the root of the density.
+
+    Raises
+    ------
+    NotResolved
+        If the next has more than are affordable.
+    """
+    degree = resolving_degree(field, share)
+    while True:
+        yield _linearisation(field, degree)
+        degree += stepped(degree // GROWTH)
+
+
+def _linearisation(field: FullField, degree: int) -> Linearisation:
+    """Return the linearised equation on harmonics up to a degree.
 
     Raises
     ------
     NotResolved
         If a class has more harmonics than a dense matrix affords.
     """
-    whole = Linearisation(field, resolving_degree(field, share))
+    whole = Linearisation(field, degree)
     largest = max(table.size for table in whole.tables)
     if largest > LARGEST_SIZE:
         raise NotResolved(
