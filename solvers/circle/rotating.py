@@ -87,8 +87,7 @@ def rotating_waves(problem: Equation) -> tuple[list[State], Searched]:
             runs[place] += 1
         if Tally.of(runs).settled:
             break
-    uniform = uniform_state(problem).replace(observables={ANGULAR_VELOCITY: 0.0})
-    states = [uniform, *(_state(problem, wave) for wave in waves)]
+    states = [uniform_state(problem), *(_state(problem, wave) for wave in waves)]
     doubt = UNRESOLVED if lost else "" if any(state.unstable in (0, None) for state in states) else UNSTABLE
     return states, Searched([], AMONG, Tally.of(runs), doubt=doubt, lost=lost)
 
