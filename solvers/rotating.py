@@ -4,16 +4,21 @@ A lag breaks the reflection, and clusters turn: :math:`\rho(t, \theta) = \rho(\t
 
 .. math:: \rho'' - ((g - \omega)\rho)' = 0, \qquad g = \frac\kappa D v[\rho], \quad \omega = \frac\Omega D,
 
-which for a given g is a linear equation for the moments of the density. The unknown is :math:`b = A\langle c\rangle`
-for cosines and sines of the significant degrees, see :mod:`.equation`, and the residual
+which for a given g is a linear equation for the moments of the density. The unknown is
+:math:`b = A\langle c\rangle` for cosines and sines of the significant degrees, see :mod:`.equation`, and the
+residual
 
 .. math:: r(b, q) = b - A\langle c\rangle_{\rho[g(b, q),\, \omega(b, q)]} .
 
 :math:`\omega` is one more unknown, and the phase condition one more equation: that the image of b is not turned
 against it, :math:`T(b)\cdot A\langle c\rangle = 0` with the generator T of rotations, which is linear and
-antisymmetric. So :math:`T\cdot r = 0` everywhere, at waves T spans the kernel of the Jacobian on both sides, and its
-projector is added as in :mod:`.equation`. At the uniform density any frame is at rest; there it is that of the mode
-which is nearest to critical, in which mode k of a gradient law turns with :math:`\Omega = -Dk\tan k\alpha`.
+antisymmetric. So :math:`T\cdot r = 0` everywhere, and at waves T spans the kernel of the Jacobian J on both sides.
+The angle at which a wave stands is fixed by the sine of one degree: with its component :math:`e\cdot b` the
+equation is :math:`r + T\,(e\cdot b)/(e\cdot T) = 0`, and the eigenvalue 0 of J is moved to one. Were only the
+steps kept orthogonal to T, as in :mod:`.equation`, nothing would damp the angle, whose errors extrapolation along a
+branch amplifies.
+At the uniform density any frame is at rest; there it is that of the
+mode which is nearest to critical. Mode k of any law becomes critical turning with :math:`\Omega = -Dk\tan k\alpha`.
 """
 
 from collections.abc import Sequence
@@ -27,16 +32,17 @@ from meanfield import Equation, Number, critical_couplings
 from meanfield.equations import Capability
 from meanfield.theory import plain_number
 
-from .bases import EPS, Floats, Gibbs, Integers
-from .equation import Evaluation, StationaryEquation, plus_projector
+from .bases import EPS, Basis, Floats, Gibbs, Integers
+from .equation import Evaluation, StationaryEquation
 from .law_eigenvalues import regularised_velocity, rounding_of, velocity_slopes
 from .nodal import NodalEquation
+from .significant import SignificantDegrees
 
 if TYPE_CHECKING:
     from .newton import Solution
 
-# Most resolved degrees over the symmetry, for the density is solved for by a dense matrix of twice as many rows, and
-# how many to begin with.
+# Most resolved degrees over the symmetry, for the density is solved for by a dense matrix of twice as many rows,
+# and how many to begin with.
 MOST, FEWEST = 512, 64
 # Steps of Newton's method for the angular velocity, and when one is short: relative to the fastest turning.
 STEPS, SHORT = 30, 4.0 * EPS
@@ -60,9 +66,16 @@ class _Slopes(NamedTuple):
 
 
 class RotatingEquation(NodalEquation):
-    """The equation of rotating waves; parameters are those of the base."""
+    """The equation of rotating waves; parameters are those of the base.
+
+    Attributes
+    ----------
+    phase_cell : int
+        The degree over the symmetry whose sine vanishes: that of the cosine with which the waves are born.
+    """
 
     symmetric = False
+    phase_cell = 1
 
     def _prepare(self) -> None:
         law, domain, cells = self.problem.velocity, self.problem.domain, self.basis.cells
@@ -95,13 +108,16 @@ class RotatingEquation(NodalEquation):
         """Return residual and density, with the angular velocity in the place of log Z, at (b, q)."""
         moments, speed = self._solved(b, q)
         stacked = self._stacked(moments, 1.0)
-        return Evaluation(b - self.scales * self.basis.means(stacked), Gibbs(stacked, self.problem.noise * speed))
+        turned, sine = self._rotation(b)
+        residual = b - self.scales * self.basis.means(stacked) + turned * float(sine @ b)
+        return Evaluation(residual, Gibbs(stacked, self.problem.noise * speed))
 
     def linearise(self, b: Floats, q: float, moments: Floats) -> tuple[Floats, Floats]:
         """Return the Jacobian of the residual, rotation deflated, and its derivative in q."""
         slopes = self._slopes(b, q)
         jacobian = np.eye(b.size) - self.scales[:, None] * slopes.moments[self._places]
-        return plus_projector(jacobian, self._turned(b)), -self.scales * slopes.along_q[self._places]
+        jacobian += np.multiply.outer(*self._rotation(b))
+        return jacobian, -self.scales * slopes.along_q[self._places]
 
     def own_block(self, b: Floats, q: float, moments: Floats) -> Floats:
         """Return the Jacobian of the residual, rotation deflated."""
@@ -121,6 +137,13 @@ class RotatingEquation(NodalEquation):
         finer = super().refined(b, q, moments)
         return None if finer is None or finer.basis.nodes > MOST else finer
 
+    def _resized(self, basis: Basis, significant: SignificantDegrees) -> StationaryEquation:
+        """Return the same equation in a basis of other modes."""
+        equation = super()._resized(basis, significant)
+        assert isinstance(equation, RotatingEquation)
+        equation.phase_cell = self.phase_cell
+        return equation
+
     @property
     def _places(self) -> Integers:
         """The places of the unknown modes among the cosines and sines of cells 1..N."""
@@ -137,8 +160,18 @@ class RotatingEquation(NodalEquation):
         cosine, sine = np.split(b, 2)
         return np.concatenate([-sine, cosine]) * self._cells
 
+    def _rotation(self, b: Floats) -> tuple[Floats, Floats]:
+        """Return T/(e.T) and e; T/|T| twice where the cosine of the phase cell vanishes, zero without moments."""
+        turned, sine = self._turned(b), np.zeros(b.size)
+        sine[self.basis.cells.size + int(np.searchsorted(self.basis.cells, self.phase_cell))] = 1.0
+        along, length = float(turned @ sine), float(np.linalg.norm(turned))
+        if abs(along) <= EPS * length:
+            unit = turned / length if length else turned
+            return unit, unit
+        return turned / along, sine
+
     def _series(self, coefficients: Complexes, constant: float = 0.0) -> Floats:
-        """Return the real functions constant + Re sum_k c_k e^(ik phi) on the grid, c_k for the cells, rows each."""
+        """Return the real functions constant + Re sum_k c_k e^(ik phi) on the grid, c_k for the cells, in rows."""
         points = 4 * self.basis.nodes
         spectrum = np.zeros((*coefficients.shape[:-1], points // 2 + 1), dtype=complex)
         spectrum[..., self.basis.cells] = 0.5 * coefficients
@@ -250,7 +283,7 @@ class RotatingEquation(NodalEquation):
         if np.any(b):
             sides = np.vstack([sides, _quarter(moments)])
         matrix = self._matrix(self._spectrum(velocities), speed)
-        found = scipy.linalg.solve(matrix, sides.T, check_finite=False)
+        found = np.linalg.solve(matrix, sides.T)
         if not np.any(b):
             return _Slopes(found[:, :-1], found[:, -1], np.zeros(b.size), 0.0)
         along, along_q, faster = found[:, :-2], found[:, -2], found[:, -1]

@@ -1,9 +1,9 @@
 r"""Branches of rotating waves: counts, blocks, births and arrivals, see :mod:`solvers.rotating`.
 
 A wave of n-fold symmetry is perturbed in classes of degrees modulo n. The equation has no reflection, and classes
-other than 0 and n/2 come in complex pairs: growth rates cross the imaginary axis beside zero, and what is born there
-turns and pulsates. In the class n/2, which a rotation by :math:`2\pi/n` reverses, a real eigenvalue may vanish: a
-wave of n/2-fold symmetry is born, whose two directions are rotations of each other.
+other than 0 and n/2 come in complex pairs: growth rates cross the imaginary axis beside zero, and what is born
+there turns and pulsates. In the class n/2, which a rotation by :math:`2\pi/n` reverses, a real eigenvalue may
+vanish: a wave of n/2-fold symmetry is born, whose two directions are rotations of each other.
 
 Unstable directions are counted by the eigenvalues of the linearised equation L. Folds are zeros of the Jacobian of
 the wave's equation; births of :math:`-L_{kl}/(Dk^2)` on the class n/2, with entries of order one.
@@ -19,11 +19,13 @@ from ..branches.junctions import Departure, departure_from
 from ..geometry import Birth, BlockMatrix, UnsymmetricMatrix
 from ..law_eigenvalues import RESOLVED, counting_degree, growing, has_neutral
 from ..newton import NEUTRAL
+from ..rotating import RotatingEquation
 from ..sizing import equation_among
 from .law_spectra import Linearisation
 from .linearisation import last_degree
 from .moments import complex_moments
 from .orbits import name_of as name_of
+from .rotation import turned
 from .stability import Block
 
 
@@ -98,6 +100,9 @@ def births_on_branch(event: Event) -> list[Birth]:
         equation = None if block.own else equation_among(old, old.basis.symmetry // 2)
         if equation is None:
             continue
+        assert isinstance(old, RotatingEquation)
+        assert isinstance(equation, RotatingEquation)
+        equation.phase_cell = 2 * old.phase_cell
         cosine, sine = _by_degree(degrees, kernel)
         found.append(birth(departure_from(event.origin, equation, equation.unknown_with(cosine, sine), 2)))
     return found
@@ -125,7 +130,10 @@ def meeting(last: Point, point: Point) -> Arrival | None:
     sizes = [float(np.linalg.norm(end.b[odd])) for end in (older, point)]
     share = sizes[0] / sum(sizes)
     b, q = (1 - share) * older.b + share * point.b, (1 - share) * older.q + share * point.q
-    start = target.unknown_with(*_by_degree(equation.basis.degrees, b / equation.scales))
+    cosine, sine = _by_degree(equation.basis.degrees, b / equation.scales)
+    moments, first = cosine - 1j * sine, target.basis.symmetry
+    moments = turned(moments, float(np.angle(moments[first])) / first)
+    start = target.unknown_with(moments.real, -moments.imag)
     reach = float(np.hypot(np.linalg.norm(point.b - older.b), point.q - older.q))
     block = Block(equation.basis.symmetry, "mixed")
     met = f"a branch of {target.basis.symmetry} clusters"
