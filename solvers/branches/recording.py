@@ -287,7 +287,7 @@ def _special(event: Event, index: int, branch: Branch, register: Register) -> Sp
     )
 
 
-def _second_state(event: Event, layout: str) -> dict[str, Floats]:
+def _second_state(event: Event, layout: str) -> dict[str, Any]:
     """Return the moments of the second state of an event, none where they are by another layout than its own."""
     if event.rival is None or event.rival.equation.basis.modes.layout != layout:
         return {}

@@ -168,7 +168,9 @@ def organising(
     share = relative(row.problem)
     width = max(moments.size for pair in (row.moments, *further) for moments in pair)
     cosine, sine = ([_padded(pair[part], width) for pair in (row.moments, *further)] for part in (0, 1))
-    others = {"other_cosine": np.array(cosine[1:]), "other_sine": np.array(sine[1:])} if further else {}
+    others: dict[str, Any] = {}
+    if further:
+        others = {"other_cosine": np.array(cosine[1:]), "other_sine": np.array(sine[1:])}
     located = high - low <= 2 * CONVERGED * max(abs(low), abs(high), plane.first_unit)
     return OrganisingPoint(
         type=kind,
