@@ -67,7 +67,7 @@ class NormalForm:
 
 
 def tricritical_among(plane: Plane, basis: Basis, degree: int, around: tuple[float, float]) -> list[UniformPoint]:
-    """Return the tricritical points of the branches of a degree in a basis of S^2 without an axis, in an interval."""
+    """Return the tricritical points of the branches of a degree in a basis of S^2 without an axis."""
     places = np.flatnonzero(basis.degrees == degree)
     if basis.invariants is None or places.size != 1 or plane.roles[plane.other][0] != plane.problem.law_field:
         return []
@@ -78,11 +78,12 @@ def tricritical_among(plane: Plane, basis: Basis, degree: int, around: tuple[flo
     values = [form(value) for value in grid.tolist()]
     found = []
     for left in range(PARTS):
-        if values[left] * values[left + 1] < 0.0:
+        before, after = values[left : left + 2]
+        if before * after < 0.0:
             low, high = float(grid[left]), float(grid[left + 1])
             root = float(brentq(form, low, high, xtol=2 * EPS * max(abs(low), abs(high)), rtol=4 * EPS))
             if abs(form(root)) <= ROOT:
-                found.append(_point(plane, form, degree, root, abs((values[left + 1] - values[left]) / (high - low))))
+                found.append(_point(plane, form, degree, root, abs(after - before) / (high - low)))
     return found
 
 
