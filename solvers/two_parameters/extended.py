@@ -169,7 +169,12 @@ class ExtendedEquation(StationaryEquation):
         return int(self.basis.degrees[place])
 
     def partners(self, degree: int, last: int) -> list[int]:
-        """Return the modes up to a last one that may be critical with that of a degree where the curve meets it."""
+        """Return the modes up to a last one that may be critical with that of a degree where the curve meets it.
+
+        On spheres all modes of the states feel each other, on the circle multiples.
+        """
+        if self.basis.cosines is None:
+            return [mode for mode in np.unique(self.basis.degrees).tolist() if mode <= last]
         return [mode for mode in range(1, last + 1) if mode % degree == 0 or degree % mode == 0]
 
     def merges(self, last: Point, point: Point) -> bool:

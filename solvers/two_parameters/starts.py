@@ -233,8 +233,8 @@ def _without_axis(
         return place, basis, unknown_of(basis, cosine)
     if group.free_axes.size:
         raise InvalidInput(
-            f"curves of states without an axis are followed of those with mirrors or half turns, which hold them "
-            f"in place, and the symmetry of the start is {group.name}; start from a more symmetric state"
+            "curves of states without an axis are followed where mirrors or half turns hold them in place, and the "
+            f"symmetry of the start is {group.name}; start from a more symmetric state"
         )
     degrees = _degrees(plane, *place, group.admissible)
     degrees = degrees[degrees <= MAX_HARMONIC_DEGREE]
