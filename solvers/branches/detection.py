@@ -36,7 +36,7 @@ class Event:
     """A located event: its kind, the point on the curve and the change of the unstable count.
 
     ``crossing`` is set where curves nearly cross without a symmetry, more closely than steps resolve:
-    the point at which they would cross.
+    the point at which they would cross. ``rival`` is the second of two clustered states of equal free energy.
     """
 
     kind: PointType
@@ -51,6 +51,7 @@ class Event:
     after: int | None = None
     recorded: int | None = None
     crossing: Point | None = None
+    rival: Point | None = None
 
     @property
     def origin(self) -> Point:

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from meanfield import Equation, Number, Sphere
+from meanfield.equations import Capability, has_free_energy
 from meanfield.harmonics import largest_degree, zonal_places
 
 from ..bases import EPS, Floats
@@ -48,6 +49,17 @@ WEAK = 1e-4
 HELD = "some may be missing, for the confinement, which has no axis, holds states by little more than rounding"
 CONVEX = "the second variation of the free energy is definite at every density"
 ONE_DEGREE = "with degree one alone the states are the uniform one and, beyond its threshold, one exp(r cos t)/Z"
+
+
+def searches(problem: Equation) -> bool:
+    """Return whether states of an equation are searched for by :func:`search_all`.
+
+    Softmax attention in a confinement with an axis is left to Newton's method about that axis, whose indices are
+    counted, but on S^2, where states may stand anywhere.
+    """
+    if problem.lacks(Capability.GRADIENT) and not problem.lacks(Capability.GIBBS_MAP):
+        return problem.confinement is None or problem.domain.has_azimuth
+    return has_free_energy(problem)
 
 
 def search_covers(geometry: Geometry, problem: Equation, coupling: Number) -> bool:
@@ -97,7 +109,9 @@ class Densities(SearchSpace[Point]):
         share = max(1, round(SHARED / max(1, len(self._parts))))
         self._shares = [part.starts(share) for part in self._parts]
         # None where no densities can have more than one state.
-        self.starts = {Kind.NEWTON: sum(self._shares), Kind.RELAXED: RELAXED} if self._parts else {}
+        self.starts = {Kind.NEWTON: sum(self._shares)} if self._parts else {}
+        if self._parts and has_free_energy(problem):
+            self.starts[Kind.RELAXED] = RELAXED
 
     @property
     def by_symmetry(self) -> bool:
@@ -232,6 +246,7 @@ def _most_states(problem: Equation, field: Field) -> tuple[float, str]:
     """
     if field.is_convex():
         return 1.0, CONVEX
-    if field.beyond == 0.0 and not np.any(field.strengths[2:]) and problem.confinement is None:
+    alone = problem.confinement is None and field.beyond == 0.0 and not np.any(field.strengths[2:])
+    if alone and field.exponent is None:
         return 1.0 + float(field.strengths[1] > problem.domain.dimension), ONE_DEGREE
     return math.inf, ""

@@ -11,7 +11,7 @@ from functools import partial
 import numpy as np
 
 from meanfield import Equation, Number, Sphere
-from meanfield.equations import Interaction
+from meanfield.equations import Capability, Interaction, gradient_at_uniform
 
 from ..bases import Floats, Integers, multiples
 from ..bases.invariant import mode_matrix
@@ -19,7 +19,7 @@ from ..bases.representations import Group
 from ..significant import confining_degree, starting_degrees, strengths
 from ..sizing import confinement_field, confining_field
 from .groups import searched_groups
-from .sampled import Field, Harmonics, Sampled, about_axis, invariant
+from .sampled import Field, Harmonics, Sampled, about_axis, invariant, sampled
 from .upright import upright
 
 # Degrees of a confinement that decays slowly.
@@ -43,6 +43,10 @@ BESIDE = 1e-2
 
 def field_of(problem: Equation, coupling: Number, largest: int) -> Field:
     """Return the field of a problem on a sphere at a coupling, truncated where negligible or at a degree."""
+    exponent = None
+    if problem.lacks(Capability.GRADIENT):
+        exponent = float(coupling) / (problem.velocity.parameter_values()["beta"] * problem.positive_noise)
+        problem = gradient_at_uniform(problem)
     significant = starting_degrees(problem, partial(multiples, 1))
     known = strengths(problem, int(significant.degrees.max()))
     values = np.zeros(known.relative.size)
@@ -58,9 +62,8 @@ def field_of(problem: Equation, coupling: Number, largest: int) -> Field:
     else:
         confinement = Interaction(problem).force_lengths(_confining(problem))[1:]
     cut = bool(beyond[last] > LEFT_OUT)
-    return Field(
-        values[: last + 1], confinement, cut, float(beyond[last]) if significant.complete else np.inf, placed
-    )
+    omitted = float(beyond[last]) if significant.complete else np.inf
+    return Field(values[: last + 1], confinement, cut, omitted, placed, exponent)
 
 
 def _confining(problem: Equation) -> int:
@@ -148,7 +151,7 @@ class SymmetricDensities:
     def sampled(self, level: int) -> Sampled:
         """Return the sampled densities on the grid of a level, coarse or resolving."""
         while len(self._levels) <= level:
-            self._levels.append(Sampled(self._harmonics(self._rings[len(self._levels)]), self._field))
+            self._levels.append(sampled(self._harmonics(self._rings[len(self._levels)]), self._field))
         return self._levels[level]
 
     def ends(self, starts: Floats) -> tuple[Floats, Floats]:

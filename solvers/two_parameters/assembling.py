@@ -150,7 +150,8 @@ def _rows(
             text = WORDS[knot.event.type]
             mode = knot.event.mode
             through = (label,) if mode is None else (label, threshold_label(mode))
-            points.append(organising(row, knot.event.type, plane, _bounds(knot), through, text))
+            further = _further(knot, kind)
+            points.append(organising(row, knot.event.type, plane, _bounds(knot), through, text, further))
     warnings += side.warnings
     if side.outcome in (Outcome.MAX_STEPS, Outcome.STEP_TOO_SMALL, Outcome.NOT_RESOLVED):
         values = ", ".join(
@@ -162,6 +163,16 @@ def _rows(
     if side.arrival is not None:
         _add_uniform(side, rows, direction, label, plane, points, warnings)
     return rows
+
+
+def _further(knot: Knot, kind: CurveType) -> list[tuple[Floats, Floats]]:
+    """Return the states at a located point of a line that have the free energy of its first one."""
+    assert knot.event is not None
+    if kind != "transition":
+        return []
+    uniform = np.ones(1), np.zeros(1)
+    second = uniform if knot.row.second is None else knot.row.second
+    return [second, uniform] if knot.event.type == "triple point" else [second]
 
 
 def _bounds(knot: Knot) -> tuple[float, float]:

@@ -1,5 +1,6 @@
 """Conversion of followed curves to the records of :mod:`meanfield`, plain arrays."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -25,6 +26,7 @@ from .states import AtState
 
 # Eigenvalues of the stability matrix up to this are those that vanish along the curve, and their rounding.
 NEUTRAL = 1e-9
+Pair = tuple[Floats, Floats]
 # Relative width of an interval beyond which a point is not called located.
 CONVERGED = 1e-11
 
@@ -147,11 +149,28 @@ def threshold_label(mode: int) -> str:
 
 
 def organising(
-    row: Row, kind: Any, plane: Plane, bounds: tuple[float, float], curves: tuple[str, ...], text: str
+    row: Row,
+    kind: Any,
+    plane: Plane,
+    bounds: tuple[float, float],
+    curves: tuple[str, ...],
+    text: str,
+    further: Sequence[Pair] = (),
 ) -> OrganisingPoint:
-    """Return the record of an organising point at a row; its interval is that of the first parameter."""
+    """Return the record of an organising point at a row; its interval is that of the first parameter.
+
+    Parameters
+    ----------
+    further
+        Moments of the further states of equal free energy.
+    """
     low, high = bounds
     share = relative(row.problem)
+    width = max(moments.size for pair in (row.moments, *further) for moments in pair)
+    cosine, sine = ([_padded(pair[part], width) for pair in (row.moments, *further)] for part in (0, 1))
+    others: dict[str, Any] = {}
+    if further:
+        others = {"other_cosine": np.array(cosine[1:]), "other_sine": np.array(sine[1:])}
     located = high - low <= 2 * CONVERGED * max(abs(low), abs(high), plane.first_unit)
     return OrganisingPoint(
         type=kind,
@@ -163,9 +182,10 @@ def organising(
         upper=high,
         status="converged" if located else "guess",
         curves=curves,
-        cosine=row.moments[0],
-        sine=row.moments[1],
+        cosine=cosine[0],
+        sine=sine[0],
         description=text,
+        **others,
     )
 
 

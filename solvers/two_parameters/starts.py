@@ -51,7 +51,26 @@ class Start(NamedTuple):
     @property
     def uniform(self) -> bool:
         """Whether the first state is the uniform one."""
-        return self.problem.confinement is None and not np.any(np.abs(self.first[0][1:]) > SIGNIFICANT)
+        return self.problem.confinement is None and _vanishes(self.first)
+
+    def between(self, one: Pair, other: Pair) -> "Start":
+        """Return the start of the line between two states, the uniform one being second and not named."""
+        if self.problem.confinement is None and _vanishes(one):
+            one, other = other, one
+        known = None if self.problem.confinement is None and _vanishes(other) else other
+        return self._replace(first=one, second=known, organising="")
+
+
+def _vanishes(moments: Pair) -> bool:
+    """Return whether moments are those of the uniform density."""
+    return not any(np.any(np.abs(part[1:]) > SIGNIFICANT) for part in moments)
+
+
+def states_of(point: OrganisingPoint) -> list[Pair]:
+    """Return the states of equal free energy at an organising point, its own first."""
+    if point.other_cosine is None or point.other_sine is None:
+        return [(point.cosine, point.sine)]
+    return [(point.cosine, point.sine), *zip(point.other_cosine, point.other_sine, strict=True)]
 
 
 def start_of(given: SpecialPoint | OrganisingPoint | CurvePoint) -> Start:
@@ -63,11 +82,7 @@ def start_of(given: SpecialPoint | OrganisingPoint | CurvePoint) -> Start:
         If no curve leaves such a point, or it belongs to no diagram and no curve.
     """
     if isinstance(given, CurvePoint):
-        second = (
-            None
-            if given.other_cosine is None or given.other_sine is None
-            else (given.other_cosine, given.other_sine)
-        )
+        second = _pair(given.other_cosine, given.other_sine)
         return Start(
             given.problem, given.type, given.parameters[1], (given.cosine, given.sine), second, given.layout
         )
@@ -85,8 +100,13 @@ def start_of(given: SpecialPoint | OrganisingPoint | CurvePoint) -> Start:
         )
     problem = given.problem.at(coupling=given.coupling)
     kinds: dict[str, CurveType] = {"fold": "fold", "transition": "transition", "branch point": "branch point"}
-    start = Start(problem, kinds[given.type], given.parameter, (given.cosine, given.sine), None, given.layout)
+    second = _pair(given.other_cosine, given.other_sine)
+    start = Start(problem, kinds[given.type], given.parameter, (given.cosine, given.sine), second, given.layout)
     return start._replace(kind="threshold") if start.kind == "branch point" and start.uniform else start
+
+
+def _pair(cosine: Floats | None, sine: Floats | None) -> Pair | None:
+    return None if cosine is None or sine is None else (cosine, sine)
 
 
 def _of_organising(point: OrganisingPoint) -> Start:
@@ -100,8 +120,9 @@ def _of_organising(point: OrganisingPoint) -> Start:
     }
     assert point.problem is not None
     found = COUPLING if COUPLING in point.parameters else point.parameters[1]
-    moments = point.cosine, point.sine
-    return Start(point.problem, kinds[point.type], found, moments, None, point.layout, organising=point.type)
+    own, *others = states_of(point)
+    start = Start(point.problem, kinds[point.type], found, own, None, point.layout, organising=point.type)
+    return start.between(own, others[0]) if others else start
 
 
 def plane_of(start: Start, names: tuple[str, str], interval: tuple[float, float]) -> Plane:

@@ -28,6 +28,9 @@ from .states import AtState
 
 # Organising points at which first-order lines begin.
 BEGINNINGS = ("tricritical", "cusp", "end point")
+# The free energy of a state at a transition is that of the uniform one to this share of its unknowns squared: its
+# coupling is known to a share of 1e-11 and better.
+EQUAL = 1e-8
 # Two states of one symmetry that approach each other this closely are followed no farther: beside is the cusp in
 # which they merge, where the system of both is singular.
 NEAR = 0.05
@@ -164,7 +167,14 @@ def transition_start(start: Start, plane: Plane) -> Point | End:
         equation = TransitionEquation(plane, (basis, other))
         return first_point(equation, np.concatenate([b, second, [place[0]]]), place[1])
     if start.organising not in BEGINNINGS:
-        return first_point(TransitionEquation(plane, (basis,)), np.append(b, place[0]), place[1])
+        equation = TransitionEquation(plane, (basis,))
+        (state,) = equation.at_states(np.append(b, place[0]), place[1])
+        if abs(state.energy) > EQUAL * float(b @ b):
+            raise InvalidInput(
+                f"the state of the transition has not the free energy of the uniform one, from which it is "
+                f"{state.energy:.3g} apart, and the start names no second one; take it from a diagram computed anew"
+            )
+        return first_point(equation, np.append(b, place[0]), place[1])
     null = null_vectors(plane, basis, place, b)
     if start.uniform:
         equation = TransitionEquation(plane, (basis,))
