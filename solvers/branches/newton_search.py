@@ -17,6 +17,7 @@ sum is wrong, for then states are missing.
 
 from collections.abc import Iterator, Sequence
 from functools import partial
+from operator import attrgetter
 
 import numpy as np
 
@@ -49,6 +50,8 @@ def search_states(
 ) -> Searched:
     """Return the states at a coupling that are not known, by the geometry or, where it has no search, by Newton.
 
+    They are in the order of their free energies, or what stands for these, so that no name of theirs is by chance.
+
     Parameters
     ----------
     geometry
@@ -62,7 +65,16 @@ def search_states(
     """
     known = [point for point in known if symmetry_of(point)]
     if geometry.searches(problem):
-        return geometry.search_all(problem, sign, coupling, known)
+        searched = geometry.search_all(problem, sign, coupling, known)
+    else:
+        searched = _search_without_energy(geometry, problem, sign, coupling, known)
+    return searched._replace(points=sorted(searched.points, key=attrgetter("invariant")))
+
+
+def _search_without_energy(
+    geometry: Geometry, problem: Equation, sign: int, coupling: Number, known: list[Point]
+) -> Searched:
+    """Return the states at a coupling that are not known, of an equation in a confinement."""
     sizes = (point.equation.basis.symmetry * point.equation.basis.nodes // 2 for point in known)
     modes = min(max(sizes, default=0), MOST_MODES)
     made = partial(stationary_equation, geometry, problem, 1, sign, modes=modes)
