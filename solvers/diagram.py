@@ -97,7 +97,7 @@ def bifurcation_diagram(
     started = time.process_time()
     require_depth(depth)
     require(problem, Capability.STATIONARY_MAP, "bifurcation diagrams")
-    if search and problem.confinement is None:
+    if search and problem.confinement is None and not solvers_of(problem).geometry.searches(problem):
         require(problem, Capability.FREE_ENERGY, "searches for states that no branch leads to")
     method = Arclength() if method is None else method
     search_too = search or (problem.confinement is not None and has_free_energy(problem))

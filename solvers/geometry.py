@@ -304,6 +304,9 @@ class Geometry(Protocol):
     def are_images(self, one: "Point", other: "Point") -> bool:
         """Return whether states whose energies and lengths of moments agree are images of each other."""
 
+    def searches(self, problem: Equation) -> bool:
+        """Return whether :meth:`search_all` takes an equation, by its free energy or by a Gibbs map."""
+
     def search_covers(self, problem: Equation, coupling: Number) -> bool:
         """Return whether the search has all significant modes, so that its states are those of the equation."""
 

@@ -34,7 +34,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from .bases import EPS, Floats
-from .equation import Evaluation, plus_projector
+from .equation import Evaluation, OwnMeans, plus_projector
 from .nodal import NodalEquation
 
 if TYPE_CHECKING:
@@ -80,20 +80,30 @@ class SoftmaxEquation(NodalEquation):
 
     def own_block(self, b: Floats, q: float, moments: Floats) -> Floats:
         """Return the symmetric Jacobian of the residual, rotation deflated."""
-        p, response = self.exponent(q), self.response(b, q, moments)
+        response = self.response(b, q, moments)
         means = self.basis.means(response)
-        weights = self.factor * np.multiply.outer(self.scales, self.scales)
-        second = weights * (self.basis.covariance(response) + np.multiply.outer(means, means))
-        m, g = math.sqrt(self.factor) * b, math.sqrt(self.factor) * self.scales * means
+        second = self.basis.covariance(response) + np.multiply.outer(means, means)
+        form = self._form(q, second, self.scales, OwnMeans(means, response.item(0), b / self.scales))
+        generator = self.basis.rotation(moments)
+        return form if generator is None else plus_projector(form, (self.scales * generator.T).T)
+
+    def perturbed(self, q: float, second: Floats, relative: Floats, own: OwnMeans | None) -> tuple[Floats, int]:
+        """Return the symmetric Jacobian on a class of modes, and 0: every negative eigenvalue is unstable."""
+        return self._form(q, second, np.sqrt(np.abs(relative) / self.strongest), own), 0
+
+    def _form(self, q: float, second: Floats, scales: Floats, own: OwnMeans | None) -> Floats:
+        """Return M^-1 B M^-1 on modes of some scales A from the means of their products under rho/u."""
+        p = self.exponent(q)
+        form = np.eye(scales.size) - (p * self.factor) * np.multiply.outer(scales, scales) * second
+        if own is None:
+            return np.asarray(form)
+        m, g = (math.sqrt(self.factor) * scales * means for means in (own.density, own.response))
         cross = np.multiply.outer(m, g)
-        form = np.eye(b.size) - p * (second - cross - cross.T)
-        form += (1.0 - p * response.item(0)) * np.multiply.outer(m, m)
+        form += p * (cross + cross.T) + (1.0 - p * own.mass) * np.multiply.outer(m, m)
         along = m / (1.0 + m @ m)
         form -= np.multiply.outer(along, m @ form)
         form -= np.multiply.outer(form @ m, along)
-        form = np.asarray(0.5 * (form + form.T))
-        generator = self.basis.rotation(moments)
-        return form if generator is None else plus_projector(form, (self.scales * generator.T).T)
+        return np.asarray(0.5 * (form + form.T))
 
     def response(self, b: Floats, q: float, moments: Floats) -> Floats:
         """Return the moments of rho/u, whose products with two modes are those of the linearisation."""

@@ -21,7 +21,6 @@ from functools import partial
 import numpy as np
 
 from meanfield import Equation, Number
-from meanfield.equations import has_free_energy
 
 from ..bases import Floats
 from ..equation import StationaryEquation
@@ -48,20 +47,20 @@ MISSING = "some are missing, for the indices of those found do not add up (Leray
 def search_states(
     geometry: Geometry, problem: Equation, sign: int, coupling: Number, known: list[Point]
 ) -> Searched:
-    """Return the states at a coupling that are not known, by the geometry or, without a free energy, by Newton.
+    """Return the states at a coupling that are not known, by the geometry or, where it has no search, by Newton.
 
     Parameters
     ----------
     geometry
         That of the domain.
     problem, sign
-        The equation, with a free energy or in a confinement, and the sign of the couplings.
+        The equation, which the geometry searches or which has a confinement, and the sign of the couplings.
     coupling
         The coupling.
     known
         States known before.
     """
-    if has_free_energy(problem):
+    if geometry.searches(problem):
         return geometry.search_all(problem, sign, coupling, known)
     sizes = (point.equation.basis.symmetry * point.equation.basis.nodes // 2 for point in known)
     modes = min(max(sizes, default=0), MOST_MODES)

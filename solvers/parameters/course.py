@@ -162,7 +162,7 @@ class InParameter(Course):
     def omissions(self, depth: int, register: Register) -> None:
         """Add warnings of the branches that were not followed, and of those that begin and end between the ends."""
         warn_of_branches(self.path.problem, self.geometry, depth, self._several, register)
-        warn_of_others(self.path.problem, register)
+        warn_of_others(self.path.problem, self.geometry, register)
 
     def _departure(self, point: Point, q: float) -> Departure | None:
         equation = along(self.path, point.equation)

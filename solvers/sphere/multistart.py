@@ -14,7 +14,7 @@ from functools import partial
 import numpy as np
 
 from meanfield import Equation, Number, Sphere
-from meanfield.equations import Interaction
+from meanfield.equations import Capability, Interaction, gradient_at_uniform
 
 from ..bases import Floats, Integers, multiples
 from ..bases.invariant import mode_matrix
@@ -23,7 +23,7 @@ from ..searched import QUARTER, Tally
 from ..significant import confining_degree, starting_degrees, strengths
 from ..sizing import confinement_field, confining_field
 from .groups import searched_groups
-from .sampled import Field, Harmonics, Sampled, about_axis, invariant
+from .sampled import Field, Harmonics, Sampled, about_axis, invariant, sampled
 from .upright import upright
 
 # Degrees of a confinement that decays slowly.
@@ -79,6 +79,10 @@ class Met:
 
 def field_of(problem: Equation, coupling: Number, largest: int) -> Field:
     """Return the field of a problem on a sphere at a coupling, truncated where negligible or at a degree."""
+    exponent = None
+    if problem.lacks(Capability.GRADIENT):
+        exponent = float(coupling) / (problem.velocity.parameter_values()["beta"] * problem.positive_noise)
+        problem = gradient_at_uniform(problem)
     significant = starting_degrees(problem, partial(multiples, 1))
     known = strengths(problem, int(significant.degrees.max()))
     values = np.zeros(known.relative.size)
@@ -94,9 +98,8 @@ def field_of(problem: Equation, coupling: Number, largest: int) -> Field:
     else:
         confinement = Interaction(problem).force_lengths(_confining(problem))[1:]
     cut = bool(beyond[last] > LEFT_OUT)
-    return Field(
-        values[: last + 1], confinement, cut, float(beyond[last]) if significant.complete else np.inf, placed
-    )
+    omitted = float(beyond[last]) if significant.complete else np.inf
+    return Field(values[: last + 1], confinement, cut, omitted, placed, exponent)
 
 
 def _confining(problem: Equation) -> int:
@@ -129,7 +132,8 @@ class Search:
         while self._done < most and not self._is_enough():
             self._rounds(min(self._least_more(), most - self._done))
         for space in self._spaces[-1:]:
-            self._relax(space)
+            if space.relaxes:
+                self._relax(space)
 
     def go_on(self) -> None:
         """Make as many rounds more as there are at most."""
@@ -241,6 +245,11 @@ class Space:
         self._owners: list[Met | None] = []
 
     @property
+    def relaxes(self) -> bool:
+        """Whether there is a free energy that relaxations descend."""
+        return self._field.exponent is None
+
+    @property
     def size(self) -> int:
         """Number of invariants of a state."""
         return self._field.strengths.size
@@ -255,7 +264,7 @@ class Space:
     def sampled(self, level: int) -> Sampled:
         """Return the sampled densities on the grid of a level, coarse or resolving."""
         while len(self._levels) <= level:
-            self._levels.append(Sampled(self._harmonics(self._rings[len(self._levels)]), self._field))
+            self._levels.append(sampled(self._harmonics(self._rings[len(self._levels)]), self._field))
         return self._levels[level]
 
     def places(self, starts: Floats, met: list[Met]) -> Iterator[tuple[Met, int, int]]:

@@ -33,6 +33,7 @@ from ..bases.representations import Group
 from ..bases.second_moments import orbits
 from ..bases.spherical import SphericalTransform
 from ..batched import relaxed, solutions
+from ..softmax import FLOOR
 from .tabulated import Functions, Separated, Tabulated
 
 # Entries of the arrays that are worked on at once: they stay in the cache.
@@ -105,6 +106,9 @@ class Field(NamedTuple):
         The sum of the moduli of the strengths of all degrees that are missing.
     placed
         On S^2 the field -V/D by degree and order, if there is a V.
+    exponent : float or None
+        p of softmax attention, see :mod:`solvers.softmax`; the strengths are those of its linearisation at the
+        uniform state.
     """
 
     strengths: Floats
@@ -112,13 +116,16 @@ class Field(NamedTuple):
     cut: bool
     beyond: float = 0.0
     placed: ConfiningField | None = None
+    exponent: float | None = None
 
     def is_convex(self, degrees: Integers | None = None) -> bool:
         """Return whether the free energy is strictly convex on densities of some degrees, by default of all.
 
         The squares of the harmonics of a degree sum up to one, so the second variation is definite at every density
-        where the attractive strengths sum up to less than one.
+        where the attractive strengths sum up to less than one. Softmax attention has none.
         """
+        if self.exponent is not None:
+            return False
         strengths = self.strengths if degrees is None else self.strengths[degrees]
         return float(np.maximum(strengths, 0.0).sum()) + self.beyond < 1.0
 
@@ -403,25 +410,31 @@ class Sampled:
         """Return the means under Gibbs densities of the fields of moments, the Jacobians, and generators."""
         masses, _ = self._gibbs(moments * self._strengths)
         size = self.degrees.size
-        functions, couplings = self._products
-        sums = functions.means(masses)
+        sums = self._products[0].means(masses)
         sums = sums / sums[:, :1]
         means = sums[:, 1 : size + 1]
+        jacobians, turned = self._jacobians(moments, sums, means)
+        return means, jacobians, turned
+
+    def _jacobians(self, moments: Floats, sums: Floats, means: Floats) -> tuple[Floats, Floats]:
+        """Return the Jacobians, and generators, from sums over the response of densities and their own means."""
+        size = self.degrees.size
+        _, couplings = self._products
         if couplings is None:
             products = sums[:, size + 1 :] * np.multiply.outer(-self._scaled, self._scaled).ravel()
         else:
             products = np.ascontiguousarray((couplings @ sums.T).T)[:, self._unfolded]
         lengths = np.sqrt(np.maximum((moments**2).sum(axis=1, keepdims=True), np.finfo(float).tiny))
         turned = [self._roots * (moments @ turning.T) / lengths for turning in self.turnings]
-        factors = np.stack([self._scaled * means, *turned], axis=2)
-        jacobians = factors @ factors.transpose(0, 2, 1)
+        left, right = (np.stack([self._scaled * each, *turned], axis=2) for each in (means, sums[:, 1 : size + 1]))
+        jacobians = left @ right.transpose(0, 2, 1)
         jacobians += products.reshape(-1, size, size)
         jacobians[:, np.arange(size), np.arange(size)] += self._signs
-        return means, jacobians, factors[:, :, 1:]
+        return jacobians, left[:, :, 1:]
 
     def _gibbs(self, coefficients: Floats) -> tuple[Floats, Floats]:
         """Return multiples of the masses of the Gibbs densities of fields, row by row, and the shift of log Z."""
-        values = self._functions.sums(coefficients)
+        values = self._drift(self._functions.sums(coefficients))
         values += self._fixed
         # The squares of the harmonics of a degree sum up to one: fields are at most as large as their coefficients.
         lengths = np.sqrt(np.add.reduceat(coefficients**2, self._firsts, axis=1)).sum(axis=1)
@@ -430,6 +443,10 @@ class Sampled:
         top = values.max(axis=1, initial=-np.inf)
         values -= top[:, None]
         return np.exp(values, out=values), top
+
+    def _drift(self, values: Floats) -> Floats:
+        """Return the field of the law from the sums of the harmonics."""
+        return values
 
     def _means(self, coefficients: Floats) -> tuple[Floats, Floats]:
         """Return the moments of the Gibbs densities of fields, a row for each row of coefficients, and log Z."""
@@ -451,6 +468,45 @@ class Sampled:
         for degree in np.unique(self.degrees).tolist():
             found[:, degree] = np.linalg.norm(moments[:, self.degrees == degree], axis=1)
         return found
+
+
+class SampledSoftmax(Sampled):
+    """Densities proportional to u^p, u = 1 + sums of harmonics over p, see :mod:`solvers.softmax`."""
+
+    def _drift(self, values: Floats) -> Floats:
+        """Return p log u."""
+        assert self._field.exponent is not None
+        return np.asarray(self._field.exponent * np.log(self._average(values)))
+
+    def _average(self, values: Floats) -> Floats:
+        """Return u from the sums of the harmonics."""
+        assert self._field.exponent is not None
+        return np.maximum(1.0 + values / self._field.exponent, FLOOR)
+
+    def _linearised(self, moments: Floats) -> tuple[Floats, Floats, Floats]:
+        """Return the means under the densities, the Jacobians, which are not symmetric, and generators.
+
+        Rotations are their kernel on both sides, for the mean of the derivative of u under a rotation is that of
+        a power of u.
+        """
+        coefficients = moments * self._strengths
+        masses, _ = self._gibbs(coefficients)
+        masses /= masses.sum(axis=1, keepdims=True)
+        means = self._functions.means(masses)
+        masses /= self._average(self._functions.sums(coefficients))
+        jacobians, turned = self._jacobians(moments, self._products[0].means(masses), means)
+        return means, jacobians, turned
+
+    def invariants(self, moments: Floats) -> Floats:
+        """Return invariants of states: log Z, and then the length of the moments of each degree."""
+        found = super().invariants(moments)
+        found[:, 0] = self._means(moments * self._strengths)[1]
+        return found
+
+
+def sampled(harmonics: Harmonics, field: Field) -> Sampled:
+    """Return the densities of a field on some harmonics."""
+    return (Sampled if field.exponent is None else SampledSoftmax)(harmonics, field)
 
 
 def _in_cycle(lengths: Floats) -> NDArray[np.bool_]:

@@ -9,6 +9,7 @@ import math
 import numpy as np
 
 from meanfield import Equation, Number, Sphere
+from meanfield.equations import Capability, has_free_energy
 from meanfield.harmonics import largest_degree, zonal_places
 
 from ..bases import EPS, Floats
@@ -42,6 +43,17 @@ WEAK = 1e-4
 HELD = "some may be missing, for the confinement, which has no axis, holds states by little more than rounding"
 CONVEX = "the second variation of the free energy is definite at every density"
 ONE_DEGREE = "with degree one alone the states are the uniform one and, beyond its threshold, one exp(r cos t)/Z"
+
+
+def searches(problem: Equation) -> bool:
+    """Return whether states of an equation are searched for by :func:`search_all`.
+
+    Softmax attention in a confinement with an axis is left to Newton's method about that axis, whose indices are
+    counted, but on S^2, where states may stand anywhere.
+    """
+    if problem.lacks(Capability.GRADIENT) and not problem.lacks(Capability.GIBBS_MAP):
+        return problem.confinement is None or problem.domain.has_azimuth
+    return has_free_energy(problem)
 
 
 def search_covers(geometry: Geometry, problem: Equation, coupling: Number) -> bool:
@@ -110,7 +122,8 @@ def _most_states(problem: Equation, field: Field) -> tuple[float, str]:
     """
     if field.is_convex():
         return 1.0, CONVEX
-    if field.beyond == 0.0 and not np.any(field.strengths[2:]) and problem.confinement is None:
+    alone = problem.confinement is None and field.beyond == 0.0 and not np.any(field.strengths[2:])
+    if alone and field.exponent is None:
         return 1.0 + float(field.strengths[1] > problem.domain.dimension), ONE_DEGREE
     return math.inf, ""
 
@@ -141,7 +154,8 @@ def _searched(task: _Task, spaces: list[Space], known: list[Point], zonal: list[
     doubt = unresolved if lost and not task.field.cut else missing
     apart = task.problem.domain.has_azimuth and all(space.resolves_all for space in spaces)
     lost += sum(space.lost for space in spaces)
-    return Searched(new, words, Tally.of(runs), Tally.of(minima), doubt=doubt, lost=lost, by_symmetry=apart)
+    relaxed = Tally.of(minima) if has_free_energy(task.problem) else None
+    return Searched(new, words, Tally.of(runs), relaxed, doubt=doubt, lost=lost, by_symmetry=apart)
 
 
 def _placed(task: _Task, search: Search, states: list[tuple[Point | None, Met]], seen: int) -> int:
