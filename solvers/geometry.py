@@ -123,6 +123,13 @@ class Complement(Protocol):
     def third_moments(self, moments: Floats, degrees: Integers, chi: Floats, phi: Floats, own: Integers) -> Floats:
         """Return <chi phi (c - <c>)> of the modes c of degrees ``own``, chi and phi being sums over ``degrees``."""
 
+    @property
+    def halves(self) -> bool:
+        """Whether a perturbation and its negative are images of each other, and squares are of the own symmetry."""
+
+    def even_moments(self, moments: Floats, degrees: Integers, phi: Floats) -> tuple[float, float]:
+        """Return <phi^2> and <phi^4> of a sum phi over some degrees."""
+
 
 class Birth(NamedTuple):
     """A branch about to be followed: its departure, name and symmetry."""

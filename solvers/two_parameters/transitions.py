@@ -20,6 +20,7 @@ from meanfield import InvalidInput
 
 from ..bases import Basis, Floats
 from ..branches.continuation import End, Point, length
+from .branch_points import halving_determinant
 from .extended import ExtendedEquation, System
 from .folds import FoldEquation, null_vectors
 from .plane import Plane
@@ -93,6 +94,10 @@ class TransitionEquation(ExtendedEquation):
 
     kind = "transition"
 
+    def __init__(self, plane: Plane, bases: tuple[Basis, ...]) -> None:
+        super().__init__(plane, bases)
+        self.ends_tricritically = len(bases) == 1
+
     def _system(self, states: tuple[AtState, ...], b: Floats) -> System:
         return UniformTransition(states, b[:-1]) if len(states) == 1 else Transition(states)
 
@@ -111,31 +116,45 @@ class TransitionEquation(ExtendedEquation):
         """Functions that vanish where the uniform state is critical, or has the free energy of both states."""
         if self.plane.problem.confinement is not None:
             return {}
-        return {"end point": self._margin} if len(self.bases) == 1 else {"triple point": self._energy}
+        if len(self.bases) == 1:
+            return {"end point": self._margin}
+        return {"triple point": self._energy, "end point": self._margins}
 
     def _margin(self, point: Point) -> float:
         """Return one minus the largest lambda of the modes, which is critical at one."""
         (state,) = self.system(point.unknowns_on(self)[0], point.q).states
         return 1.0 - float(state.coefficients.strengths.max())
 
+    def _margins(self, point: Point) -> float:
+        """Return a number that vanishes where a state of even symmetry is neutral to those that halve it."""
+        states = self.system(point.unknowns_on(self)[0], point.q).states
+        return float(np.prod([halving_determinant(state, self.plane) for state in states]))
+
     def _energy(self, point: Point) -> float:
         """Return the free energy of the first state above that of the uniform one."""
         return self.system(point.unknowns_on(self)[0], point.q).states[0].energy
 
     def arrival(self, last: Point, point: Point) -> int | None:
-        """Return the critical degree where a line meets the uniform state, None if it does not."""
-        return super().arrival(last, point) if len(self.bases) == 1 else None
+        """Return the critical degree where all states of a line meet the uniform one, None if they do not."""
+        found = [self._arrives(last, point, place) for place in range(len(self.bases))]
+        return None if None in found else found[0]
+
+    def partners(self, degree: int, last: int) -> list[int]:
+        """Return the modes that may be critical with that of a degree where a line meets the uniform state."""
+        if len(self.bases) == 1:
+            return super().partners(degree, last)
+        return [basis.symmetry for basis in self.bases]
 
     def merges(self, last: Point, point: Point) -> bool:
         """Return whether the two states, or images of them, become one between two points or soon after."""
         if len(self.bases) == 1:
             return False
-        before, after = self._separation(last), self._separation(point)
+        before, after = self.separation(last), self.separation(point)
         size, former = length(after, 0.0), length(before, 0.0)
         near = NEAR if self.bases[0].symmetry == self.bases[1].symmetry else 0.0
         return bool(before @ after < 0.0 or (size < near and size < former))
 
-    def _separation(self, point: Point) -> Floats:
+    def separation(self, point: Point) -> Floats:
         """Return the difference of the two states in the unknowns of the first.
 
         Of states of two symmetries, what the less symmetric one has beyond the other, whichever image that is; of
