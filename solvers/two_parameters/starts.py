@@ -342,7 +342,9 @@ def threshold_of(start: Start) -> int:
     """Return the degree that is critical at a start on the uniform branch."""
     problem = start.problem
     couplings = critical_couplings(problem, LAST_DEGREE)
-    distances = np.abs(couplings / problem.fixed_coupling - 1.0)
+    # Those of high degrees may be beyond the range of doubles in units of this one.
+    with np.errstate(over="ignore"):
+        distances = np.abs(couplings / problem.fixed_coupling - 1.0)
     degree = int(np.argmin(np.where(np.isfinite(distances), distances, np.inf)))
     if not distances[degree] <= CRITICAL:
         raise InvalidInput("no mode is critical at the start, so no threshold passes it")
