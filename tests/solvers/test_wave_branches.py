@@ -120,7 +120,9 @@ def test_derivatives_are_those_of_differences(law):
         return (pair[0] - pair[1]) / (2.0 * step)
 
     # Along changes of the means: those of b are divided by scales that decay with the kernel.
-    expected = np.array([difference(scale * unit, 0.0) for scale, unit in zip(equation.scales, np.eye(b.size))]).T
+    expected = np.array(
+        [difference(scale * unit, 0.0) for scale, unit in zip(equation.scales, np.eye(b.size), strict=True)]
+    ).T
     # Errors of central differences: the square of the step, and rounding over it.
     assert np.abs(jacobian * equation.scales - expected).max() < 1e-7
     assert np.abs(by_q - difference(np.zeros_like(b), 1.0)).max() < 1e-7
