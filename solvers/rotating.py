@@ -57,12 +57,10 @@ def rotates_freely(problem: Equation) -> bool:
 
 
 class _Slopes(NamedTuple):
-    """Derivatives of moments (2 N, size), and of omega (size,), along the unknowns and along q."""
+    """Derivatives of the moments along the unknowns, (2 N, size), and along q."""
 
     moments: Floats
     along_q: Floats
-    speeds: Floats
-    speed_along_q: float
 
 
 class RotatingEquation(NodalEquation):
@@ -119,10 +117,6 @@ class RotatingEquation(NodalEquation):
         jacobian += np.multiply.outer(*self._rotation(b))
         return jacobian, -self.scales * slopes.along_q[self._places]
 
-    def own_block(self, b: Floats, q: float, moments: Floats) -> Floats:
-        """Return the Jacobian of the residual, rotation deflated."""
-        return self.linearise(b, q, moments)[0]
-
     def moment_slopes(self, solution: "Solution") -> Floats:
         """Return the derivatives of the moments along the tangent of a solution."""
         slopes = self._slopes(solution.b, solution.q)
@@ -158,7 +152,7 @@ class RotatingEquation(NodalEquation):
     def _turned(self, b: Floats) -> Floats:
         """Return T(b), the derivative of b under rotation, in steps of the angle times the symmetry."""
         cosine, sine = np.split(b, 2)
-        return np.concatenate([-sine, cosine]) * self._cells
+        return np.asarray(np.concatenate([-sine, cosine]) * self._cells)
 
     def _rotation(self, b: Floats) -> tuple[Floats, Floats]:
         """Return T/(e.T) and e; T/|T| twice where the cosine of the phase cell vanishes, zero without moments."""
@@ -271,7 +265,7 @@ class RotatingEquation(NodalEquation):
         return float(self._spectrum(change)[self.basis.cells[place]].real * self.scales[place])
 
     def _slopes(self, b: Floats, q: float) -> _Slopes:
-        """Return the derivatives of the moments and of omega."""
+        """Return the derivatives of the moments, omega following the phase condition."""
         moments, speed = self._solved(b, q)
         velocities = self._velocities(b, q)
         cosine, sine = np.split(moments, 2)
@@ -283,9 +277,9 @@ class RotatingEquation(NodalEquation):
         if np.any(b):
             sides = np.vstack([sides, _quarter(moments)])
         matrix = self._matrix(self._spectrum(velocities), speed)
-        found = np.linalg.solve(matrix, sides.T)
+        found: Floats = np.asarray(np.linalg.solve(matrix, sides.T), dtype=float)
         if not np.any(b):
-            return _Slopes(found[:, :-1], found[:, -1], np.zeros(b.size), 0.0)
+            return _Slopes(found[:, :-1], found[:, -1])
         along, along_q, faster = found[:, :-2], found[:, -2], found[:, -1]
         turned, images = self._turned(b), self.scales[:, None] * found[self._places]
         lever = float(images[:, -1] @ turned)
@@ -293,7 +287,7 @@ class RotatingEquation(NodalEquation):
         speeds = (self._turned(self.scales * moments[self._places]) - images[:, :-2].T @ turned) / lever
         speed_along_q = -float(images[:, -2] @ turned) / lever
         along = along + np.multiply.outer(faster, speeds)
-        return _Slopes(along, along_q + faster * speed_along_q, speeds, speed_along_q)
+        return _Slopes(along, along_q + faster * speed_along_q)
 
 
 def _quarter(moments: Floats) -> Floats:

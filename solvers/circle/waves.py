@@ -67,7 +67,8 @@ def block_matrix(point: Point, block: Block) -> BlockMatrix:
     """Return the matrix of a class at a point, which is not symmetric, and the degrees of cosines and sines."""
     equation = point.equation
     if block.own:
-        return UnsymmetricMatrix(equation.own_block(point.b, point.q, point.moments), equation.basis.degrees, 0)
+        matrix, _ = equation.linearise(point.b, point.q, point.moments)
+        return UnsymmetricMatrix(matrix, equation.basis.degrees, 0)
     about = _about(point)
     degrees = np.tile(about.modes, 2)
     inside = degrees % equation.basis.symmetry == block.residue
