@@ -84,8 +84,8 @@ def bifurcation_diagram(
     ------
     InvalidInput
         If the interval is empty, reversed or not finite, or relative to a critical coupling and none exists, if
-        a search is asked for without a free energy, or if there is no such parameter, it is not admissible
-        somewhere in the interval, or the law is not the gradient of a potential.
+        a search is asked for without a free energy, or if there is no such parameter, or it is not admissible
+        somewhere in the interval.
 
     Examples
     --------
@@ -198,7 +198,6 @@ def _path(
         )
     low, high = _checked(interval, f"interval of {parameter}")
     problem.place_of(parameter)
-    require(problem, Capability.GRADIENT, "diagrams in other parameters than the coupling")
     if not problem.fixed_coupling:
         raise InvalidInput(
             f"at coupling 0 no state depends on the interaction; fix another one to vary {parameter}"

@@ -159,6 +159,7 @@ class StationaryEquation:
         self.doubled = 2.0 * self.gain
         self._weights = -self.doubled * np.multiply.outer(self.signed_scales, self.signed_scales)
         self.repulsive = int(np.count_nonzero(self.signs < 0))
+        self._attractive = self.repulsive == 0
         significant = (
             SignificantDegrees(basis.degrees, True, int(basis.degrees.max()))
             if significant is None
@@ -232,7 +233,8 @@ class StationaryEquation:
     def evaluate(self, b: Floats, q: float) -> Evaluation:
         """Return residual and Gibbs density at (b, q)."""
         gibbs = self.basis.gibbs(self.field(b, q))
-        residual = self.signs * b - self.signed_scales * self.basis.means(gibbs.moments)
+        residual = b if self._attractive else self.signs * b
+        residual = residual - self.signed_scales * self.basis.means(gibbs.moments)
         return Evaluation(residual, gibbs)
 
     def linearise(self, b: Floats, q: float, moments: Floats) -> tuple[Floats, Floats]:

@@ -58,7 +58,10 @@ class BlockMatrix(NamedTuple):
     repulsive: int
 
     def eigenvalues(self) -> Floats:
-        """Return the eigenvalues, ascending."""
+        """Return the eigenvalues, ascending; at the uniform state the matrix is diagonal."""
+        diagonal = self.matrix.diagonal()
+        if np.count_nonzero(self.matrix) == np.count_nonzero(diagonal):
+            return np.sort(diagonal)
         return np.asarray(np.linalg.eigvalsh(self.matrix), dtype=float)
 
     def vanishing(self, index: int) -> Floats | None:

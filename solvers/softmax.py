@@ -29,16 +29,12 @@ first: the number of unstable directions, since the linearised equation is :math
 """
 
 import math
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from .bases import EPS, Floats
 from .equation import Evaluation, OwnMeans, plus_projector
 from .nodal import NodalEquation
-
-if TYPE_CHECKING:
-    from .newton import Solution
 
 # Values of u below this share of its mean are rounding noise; the density there is this to a power beyond one.
 FLOOR = EPS
@@ -119,11 +115,23 @@ class SoftmaxEquation(NodalEquation):
         """Return p log u on the nodes."""
         return np.asarray(self.exponent(q) * np.log1p(np.maximum(self._excess(b), FLOOR - 1.0)))
 
-    def drift_slope(self, solution: "Solution") -> Floats:
-        """Return the derivative of p log u along the tangent of a solution on the nodes."""
-        u = self._average(solution.b)
-        change = self._excess(solution.tangent_b) / u
-        return np.asarray(solution.tangent_q * self.exponent_unit * np.log(u) + self.exponent(solution.q) * change)
+    def drift_changes(self, b: Floats, q: float, directions: Floats) -> Floats:
+        """Return the derivatives of p log u along directions of b on the nodes."""
+        factor = self.exponent(q) / self._average(b)
+        return np.array([factor * self._excess(direction) for direction in directions])
+
+    def law_slope(self, b: Floats, q: float, name: str) -> Floats:
+        r"""Return the derivative of p log u in beta: :math:`p(\partial_\beta h/h - \log(u)/\beta)`, h = K*rho/beta.
+
+        That is up to a constant, which no density feels.
+        """
+        problem, degrees = self.problem, self.basis.degrees
+        last = int(degrees.max())
+        slopes = problem.velocity.slopes(name, problem.domain, last)
+        mean = float(problem.velocity.drive(problem.domain, 0)[0])
+        u, drive = self._average(b), slopes.drive / mean
+        change = (drive[0] + self.basis.synthesise(drive[degrees] * b / self.scales)) / u
+        return np.asarray(self.exponent(q) * change + slopes.speed * self.drift_field(b, q))
 
     def field_bound(self, b: Floats, q: float) -> float:
         """Return abs(p) times the sum of the moduli of the terms of u - 1."""

@@ -208,7 +208,9 @@ def _crossings(curve: _Curve, block: Block, folds: list[Point]) -> list[Event]:
         if _is_fold(point, block, folds) or _matrix(point, block).vanishing(index) is None:
             continue
         change = block.multiplicity if first[index] > 0.0 else -block.multiplicity
-        crossing = _crossing(curve, block, index) if block.own else None
+        # On S^2 the block with the modes of a branch without an axis has others as well, which are not its own.
+        within = block.own and curve.first.unstable != curve.second.unstable
+        crossing = _crossing(curve, block, index) if within else None
         events.append(_branch_event(point, crossing, block, index, change, error))
     return events
 

@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+from scipy.interpolate import KroghInterpolator
 
 from meanfield import Curve, CurvePoint, MeanfieldError, OrganisingPoint, SpecialPoint
 
@@ -29,6 +30,8 @@ Floats = npt.NDArray[np.float64]
 
 # A special point nearer to a curve than this, in units of the window, is on it: cubics between points say no more.
 ON_CURVE = 1e-5
+# Within this the question is put to the polynomial through four points of the curve and their tangents.
+NEARBY = 1e-3
 # Curves whose ends are nearer than this are one.
 SAME_END = 1e-8
 # Organising points nearer than this are one.
@@ -81,14 +84,33 @@ class Found:
         return self.passing(kind, value, coupling) > 0
 
     def passing(self, kind: str, value: float, coupling: float) -> int:
-        """Return the number of pieces of curves of a type on which a point lies."""
+        """Return the number of curves of a type on which a point lies."""
+        tracks = zip(self.curves, self.tracks, strict=True)
+        return sum(known.type == kind and self._is_on(known, track, value, coupling) for known, track in tracks)
+
+    def _is_on(self, curve: Curve, track: Floats, value: float, coupling: float) -> bool:
+        """Return whether a point lies on a curve with a track."""
         x, y = self.window.scaled(value, coupling)
-        return sum(
-            graph.x[0] <= x <= graph.x[-1] and abs(float(graph.at(np.array([x]))[0]) - y) <= ON_CURVE
-            for known, track in zip(self.curves, self.tracks, strict=True)
-            if known.type == kind
-            for graph in graphs_of(0, track)
-        )
+        graphs = [graph for graph in graphs_of(0, track) if graph.x[0] <= x <= graph.x[-1]]
+        nearest = min((abs(float(graph.at(np.array([x]))[0]) - y) for graph in graphs), default=np.inf)
+        return nearest <= ON_CURVE or (nearest <= NEARBY and self._passes(curve, value, coupling))
+
+    def _passes(self, curve: Curve, value: float, coupling: float) -> bool:
+        """Return whether a curve passes through a point, by the polynomial in the parameter about it."""
+        height = self.window.scaled(value, coupling)[1]
+        ratios = np.asarray(curve.second / coupling, dtype=float)
+        slopes = np.asarray(curve.tangent[:, 1] / curve.second, dtype=float)
+        for place in np.flatnonzero((curve.first[:-1] - value) * (curve.first[1:] - value) <= 0.0).tolist():
+            around = slice(max(0, place - 1), place + 3)
+            places, rates = curve.first[around], curve.tangent[around, 0]
+            if np.any(rates * (places[-1] - places[0]) <= 0.0) or np.any(ratios[around] <= 0.0):
+                # The curve turns, or passes zero.
+                continue
+            logarithms = np.column_stack([np.log(ratios[around]), slopes[around] / rates]).ravel()
+            there = float(KroghInterpolator(np.repeat(places, 2), logarithms)(value))
+            if abs(self.window.scaled(value, coupling * np.exp(there))[1] - height) <= ON_CURVE:
+                return True
+        return False
 
     def same_place(self, one: OrganisingPoint, other: OrganisingPoint) -> bool:
         """Return whether two organising points are at one place."""

@@ -19,6 +19,7 @@ from .branch_points import branch_point_start
 from .extended import ExtendedEquation
 from .folds import fold_start
 from .following import Knot, Side, extended, follow
+from .normal_form import tricritical_among
 from .plane import COUPLING, Plane
 from .recording import Row, organising, recorded, stationary_point, threshold_label, uniform_row
 from .starts import Start, plane_of
@@ -334,10 +335,11 @@ def _uniform_point(side: Side, plane: Plane, degree: int) -> UniformPoint | None
     modes = degree, *(mode for mode in equation.partners(degree, LAST_PARTNER) if mode != degree)
     try:
         found = mode_interactions(plane.problem, plane.other, around, modes)
-        if equation.ends_tricritically:
+        found = [point for point in found if degree in point.modes]
+        if equation.ends_tricritically and equation.basis.even:
             found += tricritical_points(plane.problem, plane.other, around, (degree,))
-        else:
-            found = [point for point in found if degree in point.modes]
+        elif equation.ends_tricritically:
+            found += tricritical_among(plane, equation.basis, degree, around)
     except InvalidInput:
         return None
     return min(found, key=lambda point: abs(point.value - value), default=None)

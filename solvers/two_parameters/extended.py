@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from meanfield import InvalidInput
+from meanfield.harmonics import Layout
 from meanfield.records import CurveType
 
 from ..bases import EPS, Basis, Floats, Gibbs, Integers
@@ -135,6 +136,11 @@ class ExtendedEquation(StationaryEquation):
         raise NotImplementedError
 
     @property
+    def layout(self) -> Layout:
+        """The layout of the moments in records: by degree where all states have an axis."""
+        return "degree" if all(basis.even for basis in self.bases) else "order"
+
+    @property
     def record_fields(self) -> dict[str, Any]:
         """Fields of records that not every type of curve has."""
         return {}
@@ -172,7 +178,12 @@ class ExtendedEquation(StationaryEquation):
         return slice(start, start + self.bases[number].degrees.size)
 
     def partners(self, degree: int, last: int) -> list[int]:
-        """Return the modes up to a last one that may be critical with that of a degree where the curve meets it."""
+        """Return the modes up to a last one that may be critical with that of a degree where the curve meets it.
+
+        On spheres all modes of the states feel each other, on the circle multiples.
+        """
+        if self.basis.cosines is None:
+            return [mode for mode in np.unique(self.basis.degrees).tolist() if mode <= last]
         return [mode for mode in range(1, last + 1) if mode % degree == 0 or degree % mode == 0]
 
     def merges(self, last: Point, point: Point) -> bool:
@@ -281,7 +292,7 @@ class ExtendedEquation(StationaryEquation):
         moved, start, place = np.zeros(to.scales.size), 0, 0
         for basis, larger in zip(self.bases, to.bases, strict=True):
             own = b[start : start + basis.degrees.size]
-            moved[place + np.searchsorted(larger.degrees, basis.degrees)] = own
+            moved[place + np.flatnonzero(np.isin(larger.degrees, basis.degrees))] = own
             start, place = start + basis.degrees.size, place + larger.degrees.size
         moved[-1] = b[-1]
         return moved

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from meanfield import Curve, Equation, Number, OrganisingPoint
+from meanfield.harmonics import Layout, packed
 from meanfield.records import CurveType
 from meanfield.theory import transition_coupling
 
@@ -20,7 +21,7 @@ from ..inertia import count_negative
 from ..newton import Solution
 from ..observables import of_states
 from ..sizing import Size, confinement_field, equation_in
-from .extended import System
+from .extended import ExtendedEquation, System
 from .plane import Plane
 from .states import AtState
 
@@ -46,6 +47,7 @@ class Row:
     modes: int
     arclength: float
     label: str = ""
+    layout: Layout = "degree"
 
 
 def stationary_point(state: AtState, problem: Equation) -> Point:
@@ -73,7 +75,9 @@ def row_of(point: Point, system: System) -> Row:
     """Return a point of a followed curve, with its system there, as a row."""
     place = system.place
     stationary = [stationary_point(state, place.problem) for state in system.states]
-    known = [significant_moments(each) for each in stationary]
+    equation = point.equation
+    assert isinstance(equation, ExtendedEquation)
+    known = [_moments_in(equation.layout, each) for each in stationary]
     along = np.array([point.solution.tangent_b[-1], point.solution.tangent_q])
     across, down = system.normal
     direction = np.array([-down, across])
@@ -91,7 +95,16 @@ def row_of(point: Point, system: System) -> Row:
         unstable,
         max(modes for *_, modes in known),
         point.arclength,
+        layout=equation.layout,
     )
+
+
+def _moments_in(layout: Layout, point: Point) -> tuple[Floats, Floats, int]:
+    """Return the moments of a state in a layout, and the resolved degrees."""
+    cosine, sine, degree = significant_moments(point)
+    if point.equation.basis.modes.layout == layout:
+        return cosine, sine, degree
+    return packed(cosine), packed(sine), degree
 
 
 def recorded(
@@ -122,6 +135,7 @@ def recorded(
         arclength=np.array([row.arclength for row in rows]),
         tangent=np.array([row.tangent for row in rows]),
         point_labels=tuple(row.label for row in rows),
+        layout=rows[len(rows) // 2].layout,
         **others,
         **fields,
     )
@@ -186,6 +200,7 @@ def organising(
         sine=sine[0],
         description=text,
         **others,
+        layout=row.layout,
     )
 
 

@@ -160,17 +160,25 @@ class TransitionEquation(ExtendedEquation):
     def separation(self, point: Point) -> Floats:
         """Return the difference of the two states in the unknowns of the first.
 
-        Of states of two symmetries, what the less symmetric one has beyond the other, whichever image that is.
+        Of states of two symmetries, what the less symmetric one has beyond the other, whichever image that is; of
+        states in subspaces of two groups, all that they have.
         """
         b, (one, other) = point.unknowns_on(self)[0], self.bases
+        if _group_of(one) is not _group_of(other):
+            return b[:-1]
         if one.symmetry != other.symmetry:
             larger = max(one.symmetry, other.symmetry)
             beyond = np.concatenate([one.degrees, other.degrees]) % larger != 0
             return np.asarray(b[:-1][beyond])
         difference = b[: one.degrees.size].copy()
-        _, mine, theirs = np.intersect1d(one.degrees, other.degrees, return_indices=True)
+        mine, theirs = np.isin(one.degrees, other.degrees), np.isin(other.degrees, one.degrees)
         difference[mine] -= b[one.degrees.size : -1][theirs]
         return difference
+
+
+def _group_of(basis: Basis) -> object:
+    """Return the group of the densities of a basis on S^2 without an axis, None for others."""
+    return None if basis.invariants is None else basis.invariants.group
 
 
 def transition_start(start: Start, plane: Plane) -> Point | End:
