@@ -216,7 +216,7 @@ def _machine_header(diagram: Diagram, layout: Layout) -> dict[str, object]:
     branches = [records.branch_header(branch) | {"points": len(branch)} for branch in diagram.branches]
     names = records.EVENT_INDICES + records.EVENT_TEXTS + records.EVENT_NUMBERS + records.EVENT_COUNTS
     events = [
-        {name: getattr(event, name) for name in names} | records.varied_event(event)
+        {name: getattr(event, name) for name in names} | records.varied_event(event) | records.second_state(event)
         for event in diagram.special_points
     ]
     return header | {

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 import numpy.typing as npt
+from scipy.interpolate import KroghInterpolator
 
 from meanfield import Curve, CurvePoint, MeanfieldError, OrganisingPoint, SpecialPoint
 
@@ -27,6 +28,8 @@ Floats = npt.NDArray[np.float64]
 
 # A special point nearer to a curve than this, in units of the window, is on it: cubics between points say no more.
 ON_CURVE = 1e-5
+# Within this the question is put to the polynomial through four points of the curve and their tangents.
+NEARBY = 1e-3
 # Curves whose ends are nearer than this are one.
 SAME_END = 1e-8
 # Organising points nearer than this are one.
@@ -78,12 +81,30 @@ class Found:
     def knows(self, kind: str, value: float, coupling: float) -> bool:
         """Return whether a point lies on a curve of a type."""
         x, y = self.window.scaled(value, coupling)
-        return any(
-            graph.x[0] <= x <= graph.x[-1] and abs(float(graph.at(np.array([x]))[0]) - y) <= ON_CURVE
-            for known, track in zip(self.curves, self.tracks, strict=True)
-            if known.type == kind
-            for graph in graphs_of(0, track)
-        )
+        for known, track in zip(self.curves, self.tracks, strict=True):
+            graphs = graphs_of(0, track) if known.type == kind else []
+            apart = [abs(float(graph.at(np.array([x]))[0]) - y) for graph in graphs if graph.x[0] <= x <= graph.x[-1]]
+            nearest = min(apart, default=np.inf)
+            if nearest <= ON_CURVE or (nearest <= NEARBY and self._passes(known, value, coupling)):
+                return True
+        return False
+
+    def _passes(self, curve: Curve, value: float, coupling: float) -> bool:
+        """Return whether a curve passes through a point, by the polynomial in the parameter about it."""
+        height = self.window.scaled(value, coupling)[1]
+        ratios = np.asarray(curve.second / coupling, dtype=float)
+        slopes = np.asarray(curve.tangent[:, 1] / curve.second, dtype=float)
+        for place in np.flatnonzero((curve.first[:-1] - value) * (curve.first[1:] - value) <= 0.0).tolist():
+            around = slice(max(0, place - 1), place + 3)
+            places, rates = curve.first[around], curve.tangent[around, 0]
+            if np.any(rates * (places[-1] - places[0]) <= 0.0) or np.any(ratios[around] <= 0.0):
+                # The curve turns, or passes zero.
+                continue
+            logarithms = np.column_stack([np.log(ratios[around]), slopes[around] / rates]).ravel()
+            there = float(KroghInterpolator(np.repeat(places, 2), logarithms)(value))
+            if abs(self.window.scaled(value, coupling * np.exp(there))[1] - height) <= ON_CURVE:
+                return True
+        return False
 
     def _same_ends(self, one: Curve, other: Curve) -> bool:
         """Return whether two curves, both followed as far as they go, have the same ends and states there."""
