@@ -9,11 +9,12 @@ from meanfield.equations import Capability, has_free_energy
 from ..bases import Basis
 from ..branches.recording import Register
 from ..geometry import Birth, Densities, Threshold
-from . import law_spectra, law_stability, rates, uneven, waves
+from . import kinked_spectra, law_spectra, law_stability, rates, uneven, waves
 from .births import first_threshold, folds_apart, follows_all, reaches_down, sides, symmetries
 from .branching import birth, births_on_branch
 from .complements import complements
 from .equations import FEWEST, basis_of
+from .kinked_spectra import is_kinked
 from .meeting import compared, meeting, nearest_image
 from .moments import moment_arrays
 from .orbits import are_images, name_of
@@ -22,8 +23,10 @@ from .stability import block_matrix, blocks_of, copies, counted_together, rotati
 
 
 def _spectra(problem: Equation) -> ModuleType:
-    """Return the module of spectra: that of gradient laws, whose linearisation is symmetric, or of any law."""
-    return law_spectra if problem.lacks(Capability.GRADIENT) else rates
+    """Return the module of spectra: of gradient laws, which are symmetric, beside kinks, or of any law."""
+    if problem.lacks(Capability.GRADIENT):
+        return law_spectra
+    return kinked_spectra if is_kinked(problem) else rates
 
 
 def _spectrum(state: State) -> Spectrum:
