@@ -74,6 +74,14 @@ class Evaluation(NamedTuple):
     gibbs: Gibbs
 
 
+class OwnMeans(NamedTuple):
+    """Means of modes under the response of a density, the mass of the response, and means under the density."""
+
+    response: Floats
+    mass: float
+    density: Floats
+
+
 class StationaryEquation:
     """The stationary equation of a problem in a basis.
 
@@ -151,6 +159,7 @@ class StationaryEquation:
         self.doubled = 2.0 * self.gain
         self._weights = -self.doubled * np.multiply.outer(self.signed_scales, self.signed_scales)
         self.repulsive = int(np.count_nonzero(self.signs < 0))
+        self._attractive = self.repulsive == 0
         significant = (
             SignificantDegrees(basis.degrees, True, int(basis.degrees.max()))
             if significant is None
@@ -186,6 +195,10 @@ class StationaryEquation:
         """Return the rounding error of a value of the parameter."""
         rounding: Number = 4 * EPS * np.abs(value)
         return rounding
+
+    def critical_places(self, modes: Sequence[int]) -> Integers:
+        """Return the places of some modes, along which branches leave the uniform state."""
+        return np.flatnonzero(np.isin(self.basis.degrees, modes))
 
     def threshold(self, place: int, near: float) -> tuple[Number, float]:
         """Return the value of the parameter, and q, at which an unknown is critical at the uniform state.
@@ -224,7 +237,8 @@ class StationaryEquation:
     def evaluate(self, b: Floats, q: float) -> Evaluation:
         """Return residual and Gibbs density at (b, q)."""
         gibbs = self.basis.gibbs(self.field(b, q))
-        residual = self.signs * b - self.signed_scales * self.basis.means(gibbs.moments)
+        residual = b if self._attractive else self.signs * b
+        residual = residual - self.signed_scales * self.basis.means(gibbs.moments)
         return Evaluation(residual, gibbs)
 
     def linearise(self, b: Floats, q: float, moments: Floats) -> tuple[Floats, Floats]:
@@ -278,6 +292,26 @@ class StationaryEquation:
     def own_block(self, b: Floats, q: float, moments: Floats) -> Floats | None:
         """Return the Jacobian, rotation deflated; None if the covariance of the modes gives it."""
         return None
+
+    def perturbed(self, q: float, second: Floats, relative: Floats, own: OwnMeans | None) -> tuple[Floats, int]:
+        """Return the symmetric Jacobian on a class of modes, rotations not deflated, and how many of them repel.
+
+        Parameters
+        ----------
+        second
+            The means of their products under the response; overwritten.
+        relative
+            Their multipliers, relative to the strongest of the potential.
+        own
+            Their means in the class that contains the density itself; None in others, where all vanish.
+        """
+        if own is not None:
+            second -= np.multiply.outer(own.response, own.response)
+        signs = np.sign(relative)
+        scaled = signs * np.sqrt(np.abs(relative))
+        second *= np.multiply.outer(scaled, scaled) * (-self.doubled * q / self.strongest)
+        second.flat[:: signs.size + 1] += -self.sign * signs
+        return second, int(np.count_nonzero(self.sign * signs > 0.0))
 
     def partition(self, q: float, moments: Floats) -> Partition | None:
         """Return the Jacobian partitioned into strong and weak modes, or None if a dense one is cheaper."""

@@ -42,6 +42,7 @@ from .branches.uniform import uniform_state
 from .domains import solvers_of
 from .labels import told_apart
 from .provenance import provenance
+from .rotating import rotates_freely
 from .searched import Searched
 from .spectra import spectral_gap
 from .threads import one_thread
@@ -61,6 +62,7 @@ SEARCH = ("searched", "complete", "minimiser_reason", "warnings")
 BRANCHES_ONLY = (
     "it would descend a free energy and there is none; these are states of the branches that were followed"
 )
+WITH_AXIS = f"{BRANCHES_ONLY}, all with an axis of symmetry, for others are computed for laws with a Gibbs map only"
 ALONE = "without interaction exp(-V/D)/Z is the only state"
 
 
@@ -122,7 +124,7 @@ def stationary_states(
     watch = watch or unwatched
     require_depth(depth)
     waves = solvers_of(problem).waves
-    if waves is not None and _rotates_freely(problem):
+    if waves is not None and rotates_freely(problem):
         return _rotating(*waves(problem), rates, time.process_time() - started)
     require(problem, Capability.STATIONARY_MAP, "stationary states")
     frame = solvers_of(problem).geometry.frame(problem)
@@ -159,13 +161,6 @@ def stationary_states(
         for index, state in enumerate(states)
     )
     return StationaryStates(known, searched.words, complete, warnings)
-
-
-def _rotates_freely(problem: Equation) -> bool:
-    """Return whether clusters of an equation turn by a lag alone, so that they rest in a frame that rotates."""
-    law = problem.velocity
-    bound = problem.confinement is not None or bool(problem.lacks(Capability.AUTONOMOUS))
-    return bool(law.lag) and not law.frequency and not bound and bool(problem.positive_noise)
 
 
 def _rotating(found: list[State], searched: Searched, rates: bool, seconds: float) -> StationaryStates:
@@ -389,9 +384,9 @@ def _searched(problem: Equation, found: list[tuple[str, Point]]) -> Searched:
         return Searched([], "", theorem=ALONE)
     sign = 1 if problem.fixed_coupling > 0 else -1
     known = [point for _, point in found]
-    if problem.confinement is None and not has_free_energy(problem):
-        return Searched([], "", omitted=BRANCHES_ONLY)
     geometry = solvers_of(problem).geometry
+    if problem.confinement is None and not geometry.searches(problem):
+        return Searched([], "", omitted=WITH_AXIS if problem.lacks(Capability.GIBBS_MAP) else BRANCHES_ONLY)
     return search_states(geometry, problem.at(coupling=None), sign, problem.fixed_coupling, known)
 
 

@@ -82,7 +82,7 @@ class FoldEquation(SingularEquation):
         """Return the same system with another basis of the state."""
         (old,), (new,) = self.bases, bases
         borders = np.zeros((2, new.degrees.size))
-        borders[:, np.searchsorted(new.degrees, old.degrees)] = self.borders
+        borders[:, np.isin(new.degrees, old.degrees)] = self.borders
         return FoldEquation(self.plane, bases, (borders[0], borders[1]))
 
     def bordered_by(self, found: System) -> "FoldEquation":
@@ -94,10 +94,10 @@ class FoldEquation(SingularEquation):
 
 def fold_start(start: Start, plane: Plane) -> Point | End:
     """Return the first point of the fold curve through a start."""
-    place, basis, b = located(start, plane, start.first)
+    place, basis, b = located(start, plane, start.first, whole=False)
     equation = FoldEquation(plane, (basis,), null_vectors(plane, basis, place, b))
     b, q = np.append(b, place[0]), place[1]
-    if start.uniform:
+    if start.uniform or start.halves:
         b, q = beside([equation], b, q, np.append(equation.borders[1], 0.0))
     return first_point(equation, b, q)
 
