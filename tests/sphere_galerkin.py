@@ -110,7 +110,7 @@ def softmax_growth(problem: ContinuityEquation, cosine: Any, sine: Any, degree: 
     ratios = ive(np.arange(max(last, degree) + 1) + 0.5, beta) / ive(0.5, beta)
     fields, degrees = [], []
     averages = np.zeros((3, weights.size))
-    for each, order in ((each, order) for each in range(max(last, degree) + 1) for order in range(each + 1)):
+    for each, order in ((one, two) for one in range(max(last, degree) + 1) for two in range(one + 1)):
         along, (slope, _) = (part.T for part in sph_harm_y(each, order, polar, 0.0, diff_n=1))
         along, slope = ((-1.0) ** order * np.sqrt(4.0 * np.pi) * part.real for part in (along, slope))
         for sine_wave, moments in enumerate((cosine, sine)[: 2 if order else 1]):

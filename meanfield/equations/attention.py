@@ -41,8 +41,8 @@ from .velocity import LawSlopes, VelocityLaw
 
 # The mean of exp(beta <x, y>) fits the range of doubles.
 LARGEST_BETA = 660.0
-# Where |beta| is smaller the average of the tokens is at least this long for all densities but those that are uniform
-# to a few percent, which leave that state while tokens move by as little.
+# Where |beta| is smaller the average of the tokens is at least this long for all densities but those that are
+# uniform to a few percent, which leave that state while tokens move by as little.
 SHORTEST_AVERAGE = 0.05
 
 
@@ -230,8 +230,8 @@ class NormalisedAttention(_Attention):
 
         Where the average of the tokens vanishes there is no bound. At the uniform density on the circle
         perturbations of degree 1 grow at the rate 1/abs(beta); if beta is small they do so for a time of that order
-        only, in which tokens, at a speed of one at most, hardly move. Then the average is that of positions, and the
-        velocity as smooth as Kuramoto's.
+        only, in which tokens, at a speed of one at most, hardly move. Then the average is that of positions, and
+        the velocity as smooth as Kuramoto's.
         """
         return 1.0 + abs(self.beta) + 1.0 / max(abs(self.beta), SHORTEST_AVERAGE)
 

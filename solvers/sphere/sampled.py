@@ -32,7 +32,7 @@ from ..bases.legendre import ring_tables
 from ..bases.representations import Group
 from ..bases.second_moments import orbits
 from ..bases.spherical import SphericalTransform
-from ..batched import relaxed, solutions
+from ..batched import newton, parts, relaxed, solutions
 from ..softmax import FLOOR
 from .tabulated import Functions, Separated, Tabulated
 
@@ -43,14 +43,9 @@ BATCH = 400_000
 LONGEST, CLOSE, NEXT = 0.5, 1e-5, 1e-7
 # Corrections by the Jacobian of a coarser grid, each of which leaves a share of the last, and when they are short.
 CORRECTIONS, CORRECTED = 10, 1e-9
-# Steps as long as those two before, twice in turn and up to this share, go round a cycle of two; those of an
-# iteration that converges are shorter by half at the least.
-CYCLE = 1e-4
 # Rotations that change a state by less than the root of this share of what others do hardly count as such: a grid
 # makes them up beside a state with an axis.
 NO_TURN = 1e-4
-# A start that has not settled by then wanders among states that others reach directly.
-ITERATIONS = 30
 RELAXATIONS = 60
 # Densities need so many of the degrees that their curvature asks for.
 WIDER = 1.1
@@ -364,26 +359,18 @@ class Sampled:
 
     def solved(self, moments: Floats) -> tuple[Integers, Floats]:
         """Return the rows of moments from which Newton's method converges, and the states."""
-        moments, running = moments.copy(), np.arange(len(moments))
-        arrived = np.zeros(len(moments), dtype=bool)
-        # The lengths of the last four steps, the last one first.
-        lengths = np.full((4, len(moments)), np.inf)
-        for _ in range(ITERATIONS):
-            if not running.size:
-                break
-            step = np.concatenate([self._step(moments[part]) for part in self._parts(running)])
-            length = np.linalg.norm(step, axis=1)
-            moments[running] += step * np.minimum(1.0, LONGEST / np.maximum(length, LONGEST))[:, None]
-            lengths[1:, running], lengths[0, running] = lengths[:-1, running], length
-            arrived[running] = (length < CLOSE) & (length**2 < NEXT * lengths[1, running])
-            running = running[~arrived[running] & ~_in_cycle(lengths[:, running])]
-        found = np.flatnonzero(arrived)
-        return found, moments[found]
+        return newton(moments, self._advanced, self._entries, BATCH)
+
+    def _advanced(self, moments: Floats, last: Floats) -> tuple[Floats, Floats, NDArray[np.bool_]]:
+        step = self._step(moments)
+        length = np.linalg.norm(step, axis=1)
+        moved = moments + step * np.minimum(1.0, LONGEST / np.maximum(length, LONGEST))[:, None]
+        return moved, length, (length < CLOSE) & (length**2 < NEXT * last)
 
     def corrected(self, moments: Floats, coarse: "Sampled") -> tuple[NDArray[np.bool_], Floats]:
         """Return which states of a coarser grid converge here by steps with its Jacobians, and the states."""
         moments, settled = moments.copy(), np.zeros(len(moments), dtype=bool)
-        for part in coarse._parts(np.arange(len(moments))):
+        for part in parts(np.arange(len(moments)), coarse._entries, BATCH):
             _, jacobians, _ = coarse._linearised(moments[part])
             running = np.arange(part.size)
             for _ in range(CORRECTIONS):
@@ -396,10 +383,9 @@ class Sampled:
                 running = running[(length >= CORRECTED) & (length < LONGEST)]
         return settled, moments
 
-    def _parts(self, rows: Integers) -> list[Integers]:
-        """Return rows in parts whose arrays stay in the cache."""
-        entries = self._fixed.size + self.degrees.size**2
-        return np.array_split(rows, 1 + rows.size * entries // BATCH)
+    @property
+    def _entries(self) -> int:
+        return int(self._fixed.size) + self.degrees.size**2
 
     def _step(self, moments: Floats) -> Floats:
         """Return Newton's steps at rows of moments."""
@@ -451,7 +437,7 @@ class Sampled:
     def _means(self, coefficients: Floats) -> tuple[Floats, Floats]:
         """Return the moments of the Gibbs densities of fields, a row for each row of coefficients, and log Z."""
         means, logarithms = np.empty(coefficients.shape), np.empty(len(coefficients))
-        for part in self._parts(np.arange(len(coefficients))):
+        for part in parts(np.arange(len(coefficients)), self._entries, BATCH):
             masses, top = self._gibbs(coefficients[part])
             totals = masses.sum(axis=1)
             means[part] = self._functions.means(masses) / totals[:, None]
@@ -507,13 +493,6 @@ class SampledSoftmax(Sampled):
 def sampled(harmonics: Harmonics, field: Field) -> Sampled:
     """Return the densities of a field on some harmonics."""
     return (Sampled if field.exponent is None else SampledSoftmax)(harmonics, field)
-
-
-def _in_cycle(lengths: Floats) -> NDArray[np.bool_]:
-    """Return which starts go round a cycle of two, or to infinity, by the lengths of their last four steps."""
-    one, other = lengths[:2], lengths[2:]
-    same = (one < (1.0 + CYCLE) * other) & (other < (1.0 + CYCLE) * one)
-    return np.asarray(same.all(axis=0) | ~np.isfinite(one[0]))
 
 
 def _across(turned: Floats, residuals: Floats) -> Floats:

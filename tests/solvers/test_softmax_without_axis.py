@@ -67,7 +67,8 @@ def same(state, lengths):
 
 def test_states_and_counts_are_those_of_newtons_method_among_all_harmonics():
     met = brute_states(COUPLING / BETA, 30)
-    assert len(met) >= 4 and len(states()) == 5
+    assert len(met) >= 4
+    assert len(states()) == 5
     for lengths, unstable in met:
         (state,) = [state for state in states() if same(state, lengths)]
         assert state.unstable == unstable
