@@ -1,4 +1,4 @@
-r"""Perturbations of a state about an axis of a sphere beside those of its own symmetry, one azimuthal order at a time.
+r"""Perturbations of a state about an axis of a sphere beside those of its own symmetry, by azimuthal order.
 
 The harmonics :math:`\varphi_l^m(u)Y_m(\omega)` of :mod:`solvers.bases.gegenbauer` have no means at such a state for
 m > 0, and neither have odd degrees at one even about the equator. The :math:`Y_m` have mean square one, so that means
