@@ -187,6 +187,10 @@ class Densities(Protocol):
         """Return whether no direction is unstable, up to rounding."""
         return not any(self.unstable_counts(point))
 
+    def turns_freely(self, point: "Point") -> bool:
+        """Return whether a state is one of those that turn freely where the confinement on its branch vanishes."""
+        return False
+
     def blocks_of(self, point: "Point") -> Sequence[Block]:
         """Return all symmetry blocks at a point."""
 
