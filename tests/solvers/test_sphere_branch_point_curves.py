@@ -40,12 +40,16 @@ def test_nematics_become_polar_where_the_first_moment_attracts_as_much(label, az
         factor, coupling = found.values[place]
         length = found.moments.lengths[place][2] * (1.0 if label == "prolate" else -1.0)
         guess = coupling * length
-        eta = brentq(lambda eta: nematic(eta)[2] - coupling, guess - 0.01, guess + 0.01, xtol=1e-15, rtol=1e-15)
+        eta = brentq(_missed, guess - 0.01, guess + 0.01, args=coupling, xtol=1e-15, rtol=1e-15)
         square, slope, _, growth = nematic(eta)
         across = (square, slope) if azimuthal == 0 else (0.5 * (1.0 - square), -0.5 * slope)
         assert factor * coupling * across[0] == pytest.approx(1.0, rel=POINT)
         in_factor = -(growth / coupling + across[1] / across[0]) * factor
         assert found.slope[place] == pytest.approx(growth / in_factor, rel=SLOPE)
+
+
+def _missed(eta, coupling):
+    return nematic(eta)[2] - coupling
 
 
 def test_points_are_those_of_diagrams():
