@@ -159,6 +159,7 @@ class StationaryEquation:
         self.doubled = 2.0 * self.gain
         self._weights = -self.doubled * np.multiply.outer(self.signed_scales, self.signed_scales)
         self.repulsive = int(np.count_nonzero(self.signs < 0))
+        self._attractive = self.repulsive == 0
         significant = (
             SignificantDegrees(basis.degrees, True, int(basis.degrees.max()))
             if significant is None
@@ -194,6 +195,10 @@ class StationaryEquation:
         """Return the rounding error of a value of the parameter."""
         rounding: Number = 4 * EPS * np.abs(value)
         return rounding
+
+    def critical_places(self, modes: Sequence[int]) -> Integers:
+        """Return the places of some modes, along which branches leave the uniform state."""
+        return np.flatnonzero(np.isin(self.basis.degrees, modes))
 
     def threshold(self, place: int, near: float) -> tuple[Number, float]:
         """Return the value of the parameter, and q, at which an unknown is critical at the uniform state.
@@ -232,7 +237,8 @@ class StationaryEquation:
     def evaluate(self, b: Floats, q: float) -> Evaluation:
         """Return residual and Gibbs density at (b, q)."""
         gibbs = self.basis.gibbs(self.field(b, q))
-        residual = self.signs * b - self.signed_scales * self.basis.means(gibbs.moments)
+        residual = b if self._attractive else self.signs * b
+        residual = residual - self.signed_scales * self.basis.means(gibbs.moments)
         return Evaluation(residual, gibbs)
 
     def linearise(self, b: Floats, q: float, moments: Floats) -> tuple[Floats, Floats]:

@@ -58,7 +58,10 @@ class BlockMatrix(NamedTuple):
     repulsive: int
 
     def eigenvalues(self) -> Floats:
-        """Return the eigenvalues, ascending."""
+        """Return the eigenvalues, ascending; at the uniform state the matrix is diagonal."""
+        diagonal = self.matrix.diagonal()
+        if np.count_nonzero(self.matrix) == np.count_nonzero(diagonal):
+            return np.sort(diagonal)
         return np.asarray(np.linalg.eigvalsh(self.matrix), dtype=float)
 
     def vanishing(self, index: int) -> Floats | None:
@@ -135,6 +138,13 @@ class Complement(Protocol):
 
     def third_moments(self, density: Density, degrees: Integers, chi: Floats, phi: Floats) -> Floats:
         """Return <chi phi (c - <c>)> of the state's own modes c, chi and phi being sums over ``degrees``."""
+
+    @property
+    def halves(self) -> bool:
+        """Whether a perturbation and its negative are images of each other, and squares are of the own symmetry."""
+
+    def even_moments(self, density: Density, degrees: Integers, phi: Floats) -> tuple[float, float]:
+        """Return <phi^2> and <phi^4> of a sum phi over some degrees."""
 
 
 class Birth(NamedTuple):

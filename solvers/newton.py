@@ -23,10 +23,14 @@ from scipy.linalg.blas import daxpy, ddot, dscal
 from .bases import EPS, Floats, greatest
 from .equation import Evaluation, StationaryEquation
 from .inertia import BLOCK, negative_pivots
+from .weak import HALF_OF_THE_DIGITS
+from .weak import ROUNDING as WEAK_ROUNDING
 
 # Beyond this growth of J^{-1} g_q the elimination of J loses half of the digits.
 SINGULAR_GROWTH = 1e8
 MAX_ITERATIONS = 12
+# A later step up to this is the last if it is not much shorter than the one before.
+LATE_STEP = 1e-9
 # Eigenvalues of J closer to zero than this are rounding noise.
 NEUTRAL = 3e-14
 # Components of unit tangents and eigenvalues of J, whose entries are of order one, are known to this.
@@ -108,7 +112,7 @@ def correct(
     previous = math.inf
     evaluation = equation.evaluate(b, q)
     for iteration in range(1, MAX_ITERATIONS + 1):
-        step = _reduced_step(equation, b, q, evaluation, border_b, border_q)
+        step = _reduced_step(equation, b, q, evaluation, border_b, border_q, method.last_step)
         if step is None:
             jacobian, derivative = equation.linearise(b, q, evaluation.gibbs.moments)
             if equation.symmetric:
@@ -123,7 +127,7 @@ def correct(
         if not (length < 10.0 and q > 0.0):
             return None
         evaluation = equation.evaluate(b, q)
-        if length <= method.last_step or (iteration > 1 and length <= 1e-9 and length >= 0.1 * previous):
+        if length <= method.last_step or (iteration > 1 and length <= LATE_STEP and length >= 0.1 * previous):
             scale = math.copysign(1.0 / math.sqrt(step.square), step.orientation)
             return Solution(b, q, evaluation, dscal(scale, step.along_b), scale * step.along_q, negative)
         if iteration > 3 and length > 0.9 * previous:
@@ -172,17 +176,35 @@ def _eliminated(
 
 
 def _reduced_step(
-    equation: StationaryEquation, b: Floats, q: float, evaluation: Evaluation, border_b: Floats, border_q: float
+    equation: StationaryEquation,
+    b: Floats,
+    q: float,
+    evaluation: Evaluation,
+    border_b: Floats,
+    border_q: float,
+    last_step: float,
 ) -> _Step | None:
-    """Return the step by a factorisation of the strong modes alone, or None if all modes must be factorised."""
+    """Return the step by a factorisation of the strong modes alone, or None if all modes must be factorised.
+
+    Of a step that is not the last one half of the digits are enough, those of the next one being as many more.
+    """
     moments = evaluation.gibbs.moments
     partition = equation.partition(q, moments)
     negative = None if partition is None else partition.negative()
     if partition is None or negative is None:
         return None
     times, derivative = equation.products(b, q, moments)
-    solved = partition.solved(times, np.array((evaluation.residual, derivative)))
-    return None if solved is None else _eliminated(solved[0], solved[1], border_b, border_q, negative)
+    sides, least = np.array((evaluation.residual, derivative)), WEAK_ROUNDING * greatest(b)
+    # The border is the tangent of a point nearby, as a rule, and the second solution is that over its part in q.
+    near = np.array((np.zeros_like(b), border_b / -border_q)) if border_q != 0.0 else None
+    final = max(last_step, LATE_STEP)
+    precise = greatest(evaluation.residual) <= final
+    while True:
+        solved = partition.solved(times, sides, WEAK_ROUNDING if precise else HALF_OF_THE_DIGITS, near, least)
+        step = None if solved is None else _eliminated(solved[0], solved[1], border_b, border_q, negative)
+        if precise or step is None or math.sqrt(ddot(step.b, step.b) + step.q * step.q) > final:
+            return step
+        near, precise = solved, True
 
 
 def _solve_bordered(

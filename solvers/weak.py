@@ -28,7 +28,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from scipy.linalg import lapack
 
-from .bases import EPS, Floats
+from .bases import EPS, Floats, greatest
 from .inertia import BLOCK, count_negative
 
 # With fewer modes than this dense matrices cost less.
@@ -108,7 +108,14 @@ class Partition:
         left = np.linalg.eigvalsh(np.eye(len(sides)) - 0.5 * (moves + moves.T))
         return known + int(np.count_nonzero(left < 0.0)) if np.abs(left).min() > NOISE else None
 
-    def solved(self, times: Products, sides: Floats, rounding: float = ROUNDING) -> Floats | None:
+    def solved(
+        self,
+        times: Products,
+        sides: Floats,
+        rounding: float = ROUNDING,
+        near: Floats | None = None,
+        least: float = 0.0,
+    ) -> Floats | None:
         """Return the rows x with J x = the rows of sides to rounding, or None if the iteration does not converge.
 
         Parameters
@@ -119,26 +126,45 @@ class Partition:
             Right-hand sides, (count, k + n).
         rounding
             The share of a solution that the last step may have.
+        near
+            Rows near the solutions, from which the iteration starts; zero by default.
+        least
+            The size that the last step may have in any case.
         """
         size, middle = len(self.strong), self._middle
         complement = self._complement(middle)
         factor, pivots, singular = lapack.dsytrf(complement.T, lower=1, lwork=BLOCK * size, overwrite_a=1)
         if singular:
             return None
-        diagonal = self.signs + middle
-        solution, residual, previous = np.zeros_like(sides), sides, np.inf
+        inverse = 1.0 / (self.signs + middle)
+        solution = np.zeros_like(sides) if near is None else near.copy()
+        running = list(range(len(sides)))
+        residual = sides if near is None else sides - times(near)
+        previous = dict.fromkeys(running, np.inf)
         for _ in range(STEPS):
-            weak = residual[:, size:] / diagonal
-            first = lapack.dsytrs(factor, pivots, (residual[:, :size] - weak @ self.coupling.T).T, lower=1)[0].T
-            step = np.concatenate([first, weak - first @ self.coupling / diagonal], axis=1)
-            solution += step
-            # Of each row on its own, for their sizes differ.
-            change = float((np.abs(step).max(axis=1) / (np.abs(solution).max(axis=1) + np.finfo(float).tiny)).max())
-            if change <= rounding:
+            step = np.empty_like(residual)
+            weak = residual[:, size:] * inverse
+            step[:, :size] = lapack.dsytrs(
+                factor, pivots, (residual[:, :size] - weak @ self.coupling.T).T, lower=1, overwrite_b=1
+            )[0].T
+            np.subtract(weak, (step[:, :size] @ self.coupling) * inverse, out=step[:, size:])
+            left = []
+            for row, change in zip(running, step, strict=True):
+                solution[row] += change
+                # Of each row on its own, for their sizes differ.
+                length, scale = greatest(change), greatest(solution[row]) + np.finfo(float).tiny
+                if length <= max(rounding * scale, least):
+                    continue
+                if not length < 0.5 * previous[row]:
+                    if not length <= STALLED * scale:
+                        return None
+                    continue
+                previous[row] = length
+                left.append(row)
+            if not left:
                 return solution
-            if not change < 0.5 * previous:
-                return solution if change <= STALLED else None
-            residual, previous = sides - times(solution), change
+            running = left
+            residual = sides[running] - times(solution[running])
         return None
 
     @property

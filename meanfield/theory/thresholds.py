@@ -61,13 +61,19 @@ def critical_couplings(problem: Equation, degree: int) -> Array:
         If the problem has a confinement.
     """
     require_uniform(problem)
-    noise = problem.positive_noise
-    multipliers = problem.velocity.at_uniform(problem.domain).multipliers(problem.domain, int(degree))
+    potential, domain = problem.velocity.at_uniform(problem.domain), problem.domain
+    return _couplings(potential, domain, problem.positive_noise, int(degree)).copy()
+
+
+@functools.lru_cache(maxsize=64)
+def _couplings(potential: Any, domain: Any, noise: Any, degree: int) -> Array:
+    """Return the cached critical couplings of a potential; a diagram asks for those of a few modes many times."""
+    multipliers = potential.multipliers(domain, degree)
     couplings = np.full(multipliers.shape, np.inf, dtype=multipliers.dtype)
     nonzero = multipliers != 0
     nonzero[0] = False
     with np.errstate(over="ignore"):
-        numbers = multiplicities(problem.domain, degree).astype(multipliers.dtype)
+        numbers = multiplicities(domain, degree).astype(multipliers.dtype)
         couplings[nonzero] = -numbers[nonzero] * noise / multipliers[nonzero]
     return couplings
 

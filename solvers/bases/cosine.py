@@ -13,6 +13,7 @@ from collections.abc import Callable
 import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
 from numpy.typing import NDArray
+from scipy.linalg.blas import idamax
 
 from meanfield.harmonics import CircleModes, Modes
 
@@ -164,15 +165,17 @@ class CosineBasis(Basis):
             buffer[:] = self._fixed
             buffer[self._modes] += 0.5 * field
             transform.execute()
-        top = output.item(output.argmax())
-        if top < SMALL_FIELD and output.item(output.argmin()) > -SMALL_FIELD:
+        largest = abs(output.item(idamax(output)))
+        if largest < SMALL_FIELD:
             return self._near_uniform(transform)
-        if top > LARGE_FIELD:
-            np.subtract(output, top, out=output)
+        shift = output.item(output.argmax()) if largest > LARGE_FIELD else 0.0
+        if shift > LARGE_FIELD:
+            np.subtract(output, shift, out=output)
+        else:
+            shift = 0.0
         np.exp(output, out=buffer)
         transform.execute()
         mass = output.item(0)
-        shift = top if top > LARGE_FIELD else 0.0
         return Gibbs(output / mass, shift + math.log(mass / (2 * self.nodes)))
 
     def _near_uniform(self, transform: CosineTransform) -> Gibbs:

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from meanfield import Branch, CriticalPoint, Equation, Number, Outcome, SpecialPoint, State, critical_modes
+from meanfield.harmonics import multiplicities
 from meanfield.records import COUPLING
 
 from ..bases import EPS, Floats, Integers
@@ -156,11 +157,10 @@ def _rates(problem: Equation, couplings: Floats, criticals: list[CriticalPoint])
 
 def smallest_rates(problem: Equation, couplings: Floats, largest: int) -> Floats:
     """Return the smallest decay rates l (l + d - 2) (D + kappa w_l / N_l) of the uniform state over modes."""
-    domain, degrees = problem.domain, range(1, largest + 1)
-    squares = np.array([-domain.laplacian_eigenvalue(degree) for degree in degrees])
-    multiplicities = np.array([domain.multiplicity(degree) for degree in degrees], dtype=float)
+    domain, degrees = problem.domain, np.arange(1.0, largest + 1.0)
+    squares, numbers = degrees * (degrees + domain.dimension - 2), multiplicities(domain, largest)[1:].astype(float)
     multipliers = problem.velocity.at_uniform(domain).multipliers(domain, largest)[1:]
-    growth = np.multiply.outer(couplings, squares * multipliers / multiplicities)
+    growth = np.multiply.outer(couplings, squares * multipliers / numbers)
     return np.asarray((problem.noise * squares + growth).min(axis=1), dtype=float)
 
 

@@ -9,7 +9,7 @@ from meanfield.equations import Capability, has_free_energy
 from ..bases import Basis
 from ..branches.recording import Register
 from ..geometry import Birth, Densities, Threshold
-from . import law_spectra, law_stability, rates, uneven
+from . import law_spectra, law_stability, rates, uneven, waves
 from .births import first_threshold, folds_apart, follows_all, reaches_down, sides, symmetries
 from .branching import birth, births_on_branch
 from .complements import complements
@@ -89,7 +89,24 @@ class UnevenDensities(_Densities):
     moment_arrays = staticmethod(uneven.moment_arrays)
 
 
-EVEN, LAW, UNEVEN = EvenDensities(), LawDensities(), UnevenDensities()
+class RotatingDensities(Densities):
+    """Densities at rest in a rotating frame, under a law with a phase lag."""
+
+    birth = staticmethod(waves.birth)
+    births_on_branch = staticmethod(waves.births_on_branch)
+    unstable_counts = staticmethod(waves.unstable_counts)
+    is_counted = staticmethod(waves.is_counted)
+    blocks_of = staticmethod(waves.blocks_of)
+    block_matrix = staticmethod(waves.block_matrix)
+    copies = staticmethod(waves.copies)
+    rotations = staticmethod(waves.rotations)
+    meeting = staticmethod(waves.meeting)
+    nearest_image = staticmethod(uneven.nearest_image)
+    name_of = staticmethod(waves.name_of)
+    moment_arrays = staticmethod(waves.moment_arrays)
+
+
+EVEN, LAW, UNEVEN, ROTATING = EvenDensities(), LawDensities(), UnevenDensities(), RotatingDensities()
 
 
 class CircleGeometry:
@@ -130,7 +147,7 @@ class CircleGeometry:
 
     def densities(self, basis: Basis, *, symmetric: bool = True) -> Densities:
         """Return the densities of a basis: even about an axis, or not; and perturbed in a symmetric way, or not."""
-        return (EVEN if symmetric else LAW) if basis.even else UNEVEN
+        return (EVEN if symmetric else LAW) if basis.even else (UNEVEN if symmetric else ROTATING)
 
 
 CIRCLE = CircleGeometry()

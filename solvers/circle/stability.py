@@ -81,7 +81,10 @@ class Part(NamedTuple):
 
 
 class Tables(NamedTuple):
-    """First rows of the weights of covariances, and of the places of their moments."""
+    """First rows of the weights of covariances, and of the places of their moments.
+
+    Those of equally spaced degrees depend on the sum and the difference of row and column alone: they are rows.
+    """
 
     weights: Floats
     total: Integers
@@ -235,16 +238,21 @@ class Perturbations:
     def _tables(self, residue: int, count: int) -> Tables:
         """Return the tables of a part with ``count`` rows; some more are cached for the next call."""
         known = self._tabled.get(residue)
-        if known is None or len(known.total) < count:
+        if known is None or len(known.weights) < count:
             part = self._part(residue)
             degrees, scaled = part.degrees, part.signs * part.roots
             first = slice(min(degrees.size, ROWS_AT_ONCE * -(-count // ROWS_AT_ONCE)))
-            places = self._places(np.arange(2 * int(self.degrees.max(initial=0)) + 1))
-            known = self._tabled[residue] = Tables(
-                np.multiply.outer(scaled[first], scaled),
-                places[np.add.outer(degrees[first], degrees)],
-                places[np.abs(np.subtract.outer(degrees[first], degrees))],
-            )
+            weights = np.multiply.outer(scaled[first], scaled)
+            spacing = np.unique(np.diff(degrees))
+            if spacing.size == 1:
+                # The difference is counted from that of the first row and the last column.
+                steps = spacing * np.arange(2 * degrees.size - 1)
+                total, difference = steps + 2 * degrees[0], np.abs(steps - steps[degrees.size - 1])
+            else:
+                total, difference = (pairs.outer(degrees[first], degrees) for pairs in (np.add, np.subtract))
+            known = self._tabled[residue] = Tables(weights, self._places(total), self._places(np.abs(difference)))
+        if known.total.ndim == 1:
+            return known._replace(weights=known.weights[:count])
         return Tables(known.weights[:count], known.total[:count], known.difference[:count])
 
     def _places(self, degrees: Integers) -> Integers:
@@ -268,14 +276,13 @@ class Perturbations:
         for row, response, point in zip(moments, responses, points, strict=True):
             row[:-1], response[:-1] = point.moments, point.response
         scaled = responses * np.array([[-point.q / equation.strongest] for point in points])
-        matrices: Floats = scaled.take(tables.difference, axis=1)
+        total, difference = _pairs(scaled, tables)
+        combined = np.add if parity == "even" else np.subtract
+        matrices: Floats = combined(difference, total, out=np.empty(total.shape))
         if parity == "even":
-            matrices += scaled.take(tables.total, axis=1)
             if residue in (0, ALL):
                 means = moments.take(part.means, axis=1)
                 matrices -= 2.0 * scaled.take(part.means[:count], axis=1)[:, :, None] * means[:, None]
-        else:
-            matrices -= scaled.take(tables.total, axis=1)
         matrices *= tables.weights
         diagonals(matrices)[:] -= equation.sign * part.signs[:count]
         if self._rotates(parity, residue):
@@ -305,6 +312,19 @@ def own_block(point: Point) -> tuple[Floats, Integers, int] | None:
     equation = point.equation
     matrix = equation.own_block(point.b, point.q, point.moments)
     return None if matrix is None else (matrix, equation.basis.degrees, equation.repulsive)
+
+
+def _pairs(moments: Floats, tables: Tables) -> tuple[Floats, Floats]:
+    """Return the moments of the sums of two degrees, and of their differences, (points, rows, size) each."""
+    total, difference = (moments.take(places, axis=1) for places in (tables.total, tables.difference))
+    if tables.total.ndim == 1:
+        shape = (len(moments), *tables.weights.shape)
+        point, step = total.strides
+        # Of the difference, from column minus row, the first row begins in the middle.
+        middle = (shape[2] - 1) * step
+        total = np.ndarray(shape, buffer=total, strides=(point, step, step))
+        difference = np.ndarray(shape, buffer=difference, offset=middle, strides=(point, -step, step))
+    return total, difference
 
 
 def diagonals(matrices: Floats) -> Floats:

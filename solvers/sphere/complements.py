@@ -1,9 +1,9 @@
 r"""Perturbations of a state about an axis of a sphere beside those of its own symmetry, by azimuthal order.
 
 The harmonics :math:`\varphi_l^m(u)Y_m(\omega)` of :mod:`solvers.bases.gegenbauer` have no means at such a state for
-m > 0, and neither have odd degrees at one even about the equator. The :math:`Y_m` have mean square one, so that means
-of products of two of one order, and of those with a function of u, are integrals over u. A rotation moves the means
-by :math:`\sqrt{l(l + d - 2)}\,p_l` in order one.
+m > 0, and neither have odd degrees at one even about the equator. The :math:`Y_m` have mean square one, so that
+means of products of two of one order, and of those with a function of u, are integrals over u. A rotation moves the
+means by :math:`\sqrt{l(l + d - 2)}\,p_l` in order one.
 """
 
 from typing import NamedTuple
@@ -58,6 +58,19 @@ class AzimuthalComplement(NamedTuple):
         moments = basis.analyse(values * (chi @ table) * (phi @ table)) / mass
         third: Floats = basis.means(moments) - moments.item(0) * basis.means(density.moments)
         return third
+
+    @property
+    def halves(self) -> bool:
+        """Whether a perturbation and its negative are images of each other, and squares are of the own symmetry."""
+        return self.order == 0
+
+    def even_moments(self, density: Density, degrees: Integers, phi: Floats) -> tuple[float, float]:
+        """Return <phi^2> and <phi^4> of a sum phi over some degrees of order zero."""
+        profiles = density.basis.profiles
+        assert profiles is not None
+        squares = (phi @ self._table(density, degrees)) ** 2
+        masses = profiles.masses(density.field)
+        return float(masses @ squares), float(masses @ squares**2)
 
     def _table(self, density: Density, degrees: Integers) -> Floats:
         profiles = density.basis.profiles

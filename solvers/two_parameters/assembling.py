@@ -14,8 +14,8 @@ from ..bases import Floats
 from ..branches.arclength import Arclength
 from ..branches.continuation import End, Point, length
 from ..watching import Watch
+from .beside import cusp_beside, end_beside, tricritical_beside
 from .branch_points import branch_point_start
-from .cusps import cusp_beside
 from .extended import ExtendedEquation
 from .folds import fold_start
 from .following import Knot, Side, extended, follow
@@ -31,12 +31,16 @@ FIRST_STEP = 0.01
 # The organising point at which a curve meets the uniform state is looked for within so many times the distance of
 # its last two points, among the divisors of its mode and the multiples up to this one.
 BEYOND, LAST_PARTNER = 4.0, 32
+# States meet within this share of the last chord of where its ends say.
+STRAYED = 0.3
 BEFORE_END = "the curve ends less than a step before the end of the interval, beyond which its states meet others"
+# The moments of the uniform state.
+UNIFORM = np.ones(1), np.zeros(1)
 WORDS = {
     "cusp": "two folds end in each other",
-    "triple point": "the uniform state has the free energy of both states",
-    "end point": "the uniform state becomes unstable on the line",
-    "tricritical": "the branch of the mode turns from continuous to discontinuous",
+    "triple point": "three states have equal free energy",
+    "end point": "a state of the line becomes unstable, and another is born",
+    "tricritical": "the branch born there turns from continuous to discontinuous",
     "mode interaction": "two modes of the uniform state are critical together",
 }
 
@@ -159,8 +163,8 @@ def _rows(
             f"{n} = {float(v):.6g}" for n, v in zip(plane.names, side.knots[-1].place.values, strict=True)
         )
         warnings.append(f"the curve ends at {values}: {side.outcome}")
-    if side.merged:
-        _add_merging(side, rows, direction, label, plane, points, warnings)
+    if side.merged or side.halved is not None:
+        _add_meeting(side, rows, direction, label, plane, points, warnings)
     if side.arrival is not None:
         _add_uniform(side, rows, direction, label, plane, points, warnings)
     return rows
@@ -171,9 +175,8 @@ def _further(knot: Knot, kind: CurveType) -> list[tuple[Floats, Floats]]:
     assert knot.event is not None
     if kind != "transition":
         return []
-    uniform = np.ones(1), np.zeros(1)
-    second = uniform if knot.row.second is None else knot.row.second
-    return [second, uniform] if knot.event.type == "triple point" else [second]
+    second = UNIFORM if knot.row.second is None else knot.row.second
+    return [second, UNIFORM] if knot.event.type == "triple point" else [second]
 
 
 def _bounds(knot: Knot) -> tuple[float, float]:
@@ -195,7 +198,8 @@ def _add_uniform(
     warnings: list[str],
 ) -> None:
     """Add the point at which a side meets the uniform state: a tricritical point or an interaction of modes."""
-    nearest = _uniform_point(side, plane)
+    assert side.arrival is not None
+    nearest = _uniform_point(side, plane, side.arrival)
     if nearest is None:
         warnings.append("the curve ends at the uniform state, at an organising point that was not located")
         return
@@ -220,7 +224,7 @@ def _add_uniform(
     arclength = rows[-1].arclength + direction * length(side.knots[-1].point.b[:-1], 0.0)
     tangent *= np.copysign(1.0, tangent @ rows[-1].tangent) / length(tangent, 0.0)
     row = uniform_row(problem, (first, second), (float(tangent[0]), float(tangent[1])), arclength)
-    row.label = nearest.type
+    row.second, row.label = None if rows[-1].second is None else row.moments, nearest.type
     rows.append(row)
     through = (label, *(threshold_label(mode) for mode in nearest.modes))
     points.append(organising(row, nearest.type, plane, (lower, upper), through, WORDS[nearest.type]))
@@ -239,7 +243,7 @@ def _apart_from_threshold(knot: Knot, end: Floats, power: int) -> Floats:
     return np.asarray((power + 1) * (np.array(knot.place.values) - end) / amplitude**power - along, dtype=float)
 
 
-def _add_merging(
+def _add_meeting(
     side: Side,
     rows: list[Row],
     direction: int,
@@ -248,36 +252,84 @@ def _add_merging(
     points: list[OrganisingPoint],
     warnings: list[str],
 ) -> None:
-    """Add the point at which the two states of a side become one: a cusp of the folds beside it."""
+    """Add the point at which two states of a side, or one and its image, become one."""
     last = side.knots[-1].point
-    one, other = extended(last).system(last.b, last.q).states
-    knot = None
-    if one.unknown.size == other.unknown.size:
-        knot = cusp_beside(plane, one.weighted.basis, 0.5 * (one.unknown + other.unknown), one.place)
-    if knot is None:
-        warnings.append("the two states of the line become one where it ends, at a point that was not located")
+    knot = _meeting(side, plane)
+    if knot is None or not _is_there(knot, side):
+        degree = extended(last).bases[side.halved or 0].symmetry
+        if side.halved is not None and _uniform_point(side, plane, degree) is not None:
+            # Beside the interaction of a mode with its double the moments vanish at different rates.
+            side.arrival = degree
+            return
+        what = "its two states" if side.halved is None else "a state and its image"
+        warnings.append(f"the curve ends where {what} become one, at a point that was not located")
         return
-    row = knot.row
+    row, kind = knot.row, "end point" if extended(last).kind == "transition" else "tricritical"
     if not plane.contains(row.values[0]):
         warnings.append(BEFORE_END)
         return
-    row.second, row.label = row.moments, "end point"
+    bounds, further = _bounds(knot), []
+    if side.merged:
+        row.second = row.moments
+    elif len(extended(last).bases) > 1:
+        # The other state is the first there.
+        born = UNIFORM if row.second is None else row.second
+        row.moments, row.second = (born, row.moments) if side.halved == 0 else (row.moments, born)
+        further = [row.second]
+    elif kind == "end point":
+        further = [UNIFORM]
+    text = WORDS[kind] if not side.merged else "the two states become one"
+    row.label = kind
     slope = np.array(row.tangent)
     slope *= np.copysign(1.0, slope @ rows[-1].tangent)
     row.tangent = float(slope[0]), float(slope[1])
-    row.arclength = rows[-1].arclength + direction * length(
-        knot.point.b[:-1] - last.b[: knot.point.b.size - 1], 0.0
-    )
+    row.arclength = rows[-1].arclength + direction * length(_separation(side, last), 0.0)
     rows.append(row)
-    points.append(organising(row, "end point", plane, _bounds(knot), (label,), "the two states become one"))
+    points.append(organising(row, kind, plane, bounds, (label,), text, further))
 
 
-def _uniform_point(side: Side, plane: Plane) -> UniformPoint | None:
-    """Return the organising point of the uniform branch at which a side ends, None if none is near."""
+def _meeting(side: Side, plane: Plane) -> Knot | None:
+    """Return the point at which two states of a side, or one and its image by half a period, become one."""
+    last = side.knots[-1].point
+    one, *others = extended(last).system(last.b, last.q).states
+    symmetry = one.weighted.basis.symmetry
+    if extended(last).kind != "transition":
+        return tricritical_beside(plane, one, 2 * symmetry)
+    if side.halved is not None:
+        states = [one, *others]
+        born = states.pop(side.halved)
+        return end_beside(plane, born, states[0] if states else None)
+    (other,) = others
+    beyond = other.weighted.basis.symmetry
+    if symmetry == beyond and one.unknown.size == other.unknown.size:
+        return cusp_beside(plane, one.weighted.basis, 0.5 * (one.unknown + other.unknown), one.place)
+    return tricritical_beside(plane, one if symmetry < beyond else other, max(symmetry, beyond))
+
+
+def _separation(side: Side, point: Point) -> Floats:
+    """Return the difference of the states that meet at the end of a side, at a point of it."""
+    assert side.beyond is not None
+    equation = extended(side.beyond)
+    return equation.separation(point) if side.halved is None else equation.broken(point, side.halved)
+
+
+def _is_there(knot: Knot, side: Side) -> bool:
+    """Return whether a located point is where the states of a side meet, by their approach along the last chord."""
+    last, beyond = side.knots[-1].point, side.beyond
+    assert beyond is not None
+    before, after = _separation(side, last), _separation(side, beyond)
+    size = length(before, 0.0)
+    share = 1.0 / (1.0 - float(before @ after) / size**2)
+    one, other = (np.array([point.b[-1], point.q]) for point in (last, beyond))
+    missed = length(np.array([knot.point.b[-1], knot.point.q]) - one - share * (other - one), 0.0)
+    return bool(missed <= STRAYED * max(1.0, share**2) * (beyond.arclength - last.arclength))
+
+
+def _uniform_point(side: Side, plane: Plane, degree: int) -> UniformPoint | None:
+    """Return the organising point of the uniform branch at which a side ends in a mode, None if none is near."""
     if not plane.in_coupling:
         return None
-    degree, values = side.arrival, [float(knot.place.values[plane.names.index(plane.other)]) for knot in side.knots]
-    assert degree is not None
+    values = [float(knot.place.values[plane.names.index(plane.other)]) for knot in side.knots]
     value = values[-1]
     reach = BEYOND * abs(value - values[-2]) + 1e-9 * abs(value) if len(values) > 1 else 1e-3 * plane.unit
     around = value - reach, value + reach

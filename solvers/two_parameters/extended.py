@@ -159,14 +159,23 @@ class ExtendedEquation(StationaryEquation):
 
         There the largest moment of a small state changes its sign, the curve going on through images of its states.
         """
+        return self._arrives(last, point, 0)
+
+    def _arrives(self, last: Point, point: Point, number: int) -> int | None:
+        """Return the critical degree where a state of the curve meets the uniform one, None if it does not."""
         if self.plane.problem.confinement is not None:
             return None
-        size = self.basis.degrees.size
-        before, after = last.unknowns_on(self)[0][:size], point.unknowns_on(self)[0][:size]
+        basis, own = self.bases[number], self._places(number)
+        before, after = (each.unknowns_on(self)[0][own] for each in (last, point))
         place = int(np.argmax(np.abs(before)))
         if not before[place] * after[place] < 0.0 or length(after - before, 0.0) > CLOSE:
             return None
-        return int(self.basis.degrees[place])
+        return int(basis.degrees[place])
+
+    def _places(self, number: int) -> slice:
+        """Return where the unknowns of a state are."""
+        start = sum(basis.degrees.size for basis in self.bases[:number])
+        return slice(start, start + self.bases[number].degrees.size)
 
     def partners(self, degree: int, last: int) -> list[int]:
         """Return the modes up to a last one that may be critical with that of a degree where the curve meets it.
@@ -180,6 +189,34 @@ class ExtendedEquation(StationaryEquation):
     def merges(self, last: Point, point: Point) -> bool:
         """Return whether two states of the curve become one between two points or soon after."""
         return False
+
+    def halved(self, last: Point, point: Point) -> int | None:
+        """Return the number of a state that meets its image by half a period between two points, None if none does.
+
+        They meet in a state of twice the symmetry.
+        """
+        if self.plane.problem.confinement is not None:
+            return None
+        return next((place for place in range(len(self.bases)) if self._is_halved(last, point, place)), None)
+
+    def _is_halved(self, last: Point, point: Point, place: int) -> bool:
+        before, after = self.broken(last, place), self.broken(point, place)
+        chord = length(after - before, 0.0)
+        if not (before @ after < 0.0 and chord <= CLOSE):
+            return False
+        # Beside the uniform state all moments may be about to vanish.
+        own = point.unknowns_on(self)[0][self._places(place)]
+        whole = float(own @ own - after @ after) > chord**2
+        return whole or (len(self.bases) > 1 and self._arrives(last, point, place) is not None)
+
+    def broken(self, point: Point, place: int) -> Floats:
+        """Return the unknowns of a state that vanish where it has twice its symmetry."""
+        basis, own = self.bases[place], point.unknowns_on(self)[0][self._places(place)]
+        return np.asarray(own[basis.degrees // basis.symmetry % 2 == 1])
+
+    def separation(self, point: Point) -> Floats:
+        """Return the difference of the two states of a curve."""
+        raise NotImplementedError
 
     def negative(self, jacobian: Floats, q: float) -> int:
         """Return zero: of an extended system nothing is counted."""

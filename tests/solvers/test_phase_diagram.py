@@ -23,6 +23,7 @@ from meanfield import (
     Transformer,
     critical_coupling,
     equation_from,
+    free_energy_parts,
 )
 from meanfield.equations import equation_of
 from solvers import phase_diagram, stationary_states
@@ -107,7 +108,15 @@ def test_two_clusters_exchange_on_a_line_that_ends_in_the_cusp():
     # The states differ like the root of the distance to the cusp, so that this is known to that of rounding.
     assert line.values[np.argmax(line.first)] == pytest.approx(cusp.values, abs=1e-6)
     assert line.label in cusp.curves
-    assert len(diagram.events("end point")) == 1
+    # The other end: at the threshold of mode 1 the 1-cluster has the free energy of the uniform state, where the
+    # smaller one is born.
+    (end,) = diagram.events("end point")
+    assert line.values[np.argmin(line.first)] == pytest.approx(end.values, rel=1e-11)
+    assert end.coupling == pytest.approx(2.0, rel=1e-12)
+    clusters = [state for state in stationary_states(end.problem, rates=False) if state.symmetry == 1]
+    assert min(abs(state.free_energy_gap) for state in clusters) <= 64 * EPS
+    # It is there once, from one end to the other.
+    assert np.all(np.diff(line.first) > 0.0)
     middle = len(line) // 2
     states = stationary_states(line.state(middle).problem, rates=False)
     stable = [state for state in states if state.unstable == 0]
@@ -124,6 +133,25 @@ def test_the_line_between_two_clusters_is_drawn_bold_up_to_the_cusp():
     ends = [line.get_xdata().max() for line in pieces if line.get_linewidth() == widest]
     # Less than a third of the width of the marker there, which is 0.015 of that of the window.
     assert max(ends) == pytest.approx(cusp.values[0], abs=0.005 * (diagram.interval[1] - diagram.interval[0]))
+
+
+def test_lines_that_cross_meet_a_third_one_in_a_triple_point():
+    """The uniform state, the 2-cluster and the 1-cluster exchange; the last two do between 0.694 and 0.678."""
+    problem = McKeanVlasov(Circle(), CosineSeries([-0.7, -1.0, 0.0, -0.9]))
+    diagram = phase_diagram(problem, ("w1", (-0.72, -0.6)), coupling=(1.8, 1.87), sections=2)
+    (triple,) = diagram.events("triple point")
+    # The 2-cluster is that of -cos t - 0.9 cos 2t, whose transition is known to 18 digits.
+    assert triple.coupling == pytest.approx(1.82154444297096003, rel=1e-11)
+    assert triple.lower <= triple.values[0] <= triple.upper
+    energies = [free_energy_parts(triple.problem, cosine).total for cosine in (triple.cosine, *triple.other_cosine)]
+    assert len(energies) == 3
+    assert np.ptp(energies) <= 1e-13
+    (tricritical,) = diagram.events("tricritical")
+    line = diagram.curve("transition 2-cluster | 1-cluster")
+    ends = line.values[[0, -1]]
+    assert np.abs(ends - tricritical.values).max(axis=1).min() <= 1e-11
+    assert not any("a curve is missing" in warning for warning in diagram.warnings)
+    assert disagreements(diagram, 10, 3) == []
 
 
 def random_problem(random, sphere):
