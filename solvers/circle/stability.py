@@ -271,10 +271,10 @@ class Perturbations:
         equation, part = points[0].equation, self._part(residue)
         tables = self._tables(residue, part.degrees.size if count is None else count)
         # The place behind the moments stands for those that vanish.
-        moments = np.zeros((len(points), self.moments + 1))
-        responses = np.zeros_like(moments)
+        moments, responses = np.zeros((2, len(points), self.moments + 1))
         for row, response, point in zip(moments, responses, points, strict=True):
-            row[:-1], response[:-1] = point.moments, point.response
+            row[:-1] = own = point.moments
+            response[:-1] = equation.response(point.b, point.q, own)
         scaled = responses * np.array([[-point.q / equation.strongest] for point in points])
         total, difference = _pairs(scaled, tables)
         combined = np.add if parity == "even" else np.subtract
