@@ -1,4 +1,4 @@
-"""Linear systems and relaxations of the free energy for many starts of a search at once."""
+"""Linear systems, Newton's method and relaxations of the free energy for many starts of a search at once."""
 
 from collections.abc import Callable
 from typing import Any
@@ -6,12 +6,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .bases import Floats
+from .bases import Floats, Integers
 
 # Real moments on spheres, complex ones on the circle.
 Rows = NDArray[Any]
 # Factors of the length of a step after one that lowered the free energy, and after one that would have raised it.
 LONGER, SHORTER = 1.5, 0.4
+# A start that has not settled after so many steps wanders among states that others reach directly.
+ITERATIONS = 30
+# Steps as long as those two before, twice in turn and up to this share, go round a cycle of two; those of an
+# iteration that converges are shorter by half at the least.
+CYCLE = 1e-4
 
 
 def solutions(matrices: Floats, sides: Floats) -> Floats:
@@ -26,6 +31,50 @@ def solutions(matrices: Floats, sides: Floats) -> Floats:
         finite = np.isfinite(matrices).all(axis=(1, 2)) & np.isfinite(sides).all(axis=1)
         found[finite] = (np.linalg.pinv(matrices[finite]) @ sides[finite][:, :, None])[:, :, 0]
         return found
+
+
+def newton(
+    rows: Rows,
+    advanced: Callable[[Rows, Floats], tuple[Rows, Floats, NDArray[np.bool_]]],
+    entries: int,
+    batch: int,
+) -> tuple[Integers, Rows]:
+    """Return from which rows Newton's method converges, and the states there.
+
+    Parameters
+    ----------
+    rows : (n, size) float or complex
+        The starts.
+    advanced
+        Returns rows after a step, the lengths of the whole steps, and which have arrived, given the last lengths.
+    entries, batch
+        The arrays of a row have so many entries, and so many are worked on at once, so that they stay in the cache.
+    """
+    rows, running = rows.copy(), np.arange(len(rows))
+    arrived = np.zeros(len(rows), dtype=bool)
+    # The lengths of the last four steps, the last one first.
+    lengths = np.full((4, len(rows)), np.inf)
+    for _ in range(ITERATIONS):
+        if not running.size:
+            break
+        lengths[1:, running] = lengths[:-1, running]
+        for part in parts(running, entries, batch):
+            rows[part], lengths[0, part], arrived[part] = advanced(rows[part], lengths[1, part])
+        running = running[~arrived[running] & ~in_cycle(lengths[:, running])]
+    found = np.flatnonzero(arrived)
+    return found, rows[found]
+
+
+def parts(rows: Integers, entries: int, batch: int) -> list[Integers]:
+    """Return rows in parts whose arrays have about ``batch`` entries."""
+    return np.array_split(rows, 1 + rows.size * entries // batch)
+
+
+def in_cycle(lengths: Floats) -> NDArray[np.bool_]:
+    """Return which starts go round a cycle of two, or to infinity, by the lengths of their last four steps."""
+    one, other = lengths[:2], lengths[2:]
+    same = (one < (1.0 + CYCLE) * other) & (other < (1.0 + CYCLE) * one)
+    return np.asarray(same.all(axis=0) | ~np.isfinite(one[0]))
 
 
 def relaxed(

@@ -5,18 +5,15 @@ from dataclasses import asdict
 
 import numpy as np
 
-from meanfield import Curve, CurvePoint, InvalidInput, Number, OrganisingPoint, SpecialPoint, State
+from meanfield import Curve, CurvePoint, InvalidInput, Number, OrganisingPoint, SpecialPoint
 from meanfield.arguments import checked, shown
 from meanfield.equations import Capability, require
 from meanfield.records import CurveType
 
-from .bases import Floats
 from .branches.arclength import Arclength
-from .branches.exchange import EXCHANGED
 from .provenance import provenance
-from .stationary import stationary_states
 from .threads import one_thread
-from .two_parameters import COUPLING, Start, curve_from, require_followed, start_of
+from .two_parameters import COUPLING, Start, curve_from, require_followed, start_of, states_of
 from .watching import Watch, unwatched
 
 # Curves are smooth: steps are as long as their prediction allows, up to this length.
@@ -27,11 +24,6 @@ LEAVING: dict[str, tuple[CurveType, ...]] = {
     "cusp": ("fold", "transition"),
     "end point": ("transition", "fold"),
 }
-# How far the free energies of two clustered states at a transition may be apart: they are equal there, and its
-# coupling is known to a share of 1e-11 and better.
-EQUAL = 1e-8
-# The state of a special point is the stationary one within this distance of its moments.
-OWN = 1e-6
 
 
 @checked
@@ -43,6 +35,7 @@ def curve(
     *,
     against: str | None = None,
     type: str | None = None,
+    between: tuple[int, int] | None = None,
     method: Arclength | None = None,
     watch: Watch | None = None,
 ) -> Curve:
@@ -63,6 +56,9 @@ def curve(
     type
         ``fold``, ``transition`` or ``threshold`` where several curves leave an organising point; by default that on
         which it was located, and the threshold at a point of the uniform branch.
+    between
+        At a triple point the two states between which the line is, by number: 0 that of ``cosine``, then those of
+        ``other_cosine``. By default the first two, those of the line on which it was located.
     method
         Step control; steps are in units of moments, relative coupling and the length of the interval.
     watch
@@ -94,7 +90,11 @@ def curve(
     known = start_of(start)
     problem = known.problem
     require(problem, Capability.GRADIENT, "curves of special points")
-    known = _with_rival(_of_type(known, type), start)
+    known = _of_type(known, type)
+    if between is not None:
+        if not isinstance(start, OrganisingPoint):
+            raise InvalidInput("between chooses a line of a triple point, and the start is none; leave it out")
+        known = _between(known, start, between)
     names = (parameter, _second(parameter, against, known.found, start))
     for name in names:
         problem.place_of(name)
@@ -123,34 +123,17 @@ def _of_type(known: Start, type: str | None) -> Start:
     return known._replace(kind=kind)
 
 
-def _with_rival(known: Start, start: SpecialPoint | OrganisingPoint | CurvePoint) -> Start:
-    """Return the start of a transition between two clustered states with the second of them.
-
-    Raises
-    ------
-    InvalidInput
-        If it is not found.
-    """
-    if not (isinstance(start, SpecialPoint) and known.kind == "transition" and EXCHANGED in start.description):
-        return known
-    lengths = start.moments.lengths
-    states = [state for state in stationary_states(known.problem, rates=False) if state.symmetry]
-    own = min(states, key=lambda state: _distance(lengths, state), default=None)
-    if own is None or not _distance(lengths, own) <= OWN:
-        raise InvalidInput("the state of the transition was not found again; start from a point of its curve")
-    gap = own.free_energy_gap
-    others = [state for state in states if state is not own]
-    rival = min(others, key=lambda state: abs(state.free_energy_gap - gap), default=None)
-    if rival is None or not abs(rival.free_energy_gap - gap) <= EQUAL:
-        raise InvalidInput("the second state of the transition was not found; start from a point of its curve")
-    return known._replace(second=(rival.cosine, rival.sine))
-
-
-def _distance(lengths: Floats, state: State) -> float:
-    """Return how far a state is from lengths of moments, none of which rotations change."""
-    others = state.moments.lengths
-    count = min(lengths.size, others.size)
-    return float(np.abs(lengths[:count] - others[:count]).max())
+def _between(known: Start, point: OrganisingPoint, pair: tuple[int, int]) -> Start:
+    """Return a start of the line between two of the states of a triple point, the uniform one, if any, second."""
+    states = states_of(point)
+    if point.type != "triple point" or len(states) < 3:
+        raise InvalidInput(
+            f"between chooses a line of a triple point with its states, and this is a {point.type} with "
+            f"{len(states)}; leave it out"
+        )
+    if not (len(set(pair)) == 2 and set(pair) <= set(range(len(states)))):
+        raise InvalidInput(f"between takes two of the states 0 to {len(states) - 1}, not {pair}; try (0, 2)")
+    return known.between(states[pair[0]], states[pair[1]])
 
 
 def _second(

@@ -84,8 +84,8 @@ def bifurcation_diagram(
     ------
     InvalidInput
         If the interval is empty, reversed or not finite, or relative to a critical coupling and none exists, if
-        a search is asked for without a free energy, or if there is no such parameter, it is not admissible
-        somewhere in the interval, or the law is not the gradient of a potential.
+        a search is asked for without a free energy, or if there is no such parameter, or it is not admissible
+        somewhere in the interval.
 
     Examples
     --------
@@ -97,7 +97,7 @@ def bifurcation_diagram(
     started = time.process_time()
     require_depth(depth)
     require(problem, Capability.STATIONARY_MAP, "bifurcation diagrams")
-    if search and problem.confinement is None:
+    if search and problem.confinement is None and not solvers_of(problem).geometry.searches(problem):
         require(problem, Capability.FREE_ENERGY, "searches for states that no branch leads to")
     method = Arclength() if method is None else method
     search_too = search or (problem.confinement is not None and has_free_energy(problem))
@@ -198,7 +198,6 @@ def _path(
         )
     low, high = _checked(interval, f"interval of {parameter}")
     problem.place_of(parameter)
-    require(problem, Capability.GRADIENT, "diagrams in other parameters than the coupling")
     if not problem.fixed_coupling:
         raise InvalidInput(
             f"at coupling 0 no state depends on the interaction; fix another one to vary {parameter}"

@@ -74,6 +74,14 @@ class Evaluation(NamedTuple):
     gibbs: Gibbs
 
 
+class OwnMeans(NamedTuple):
+    """Means of modes under the response of a density, the mass of the response, and means under the density."""
+
+    response: Floats
+    mass: float
+    density: Floats
+
+
 class StationaryEquation:
     """The stationary equation of a problem in a basis.
 
@@ -280,6 +288,26 @@ class StationaryEquation:
     def own_block(self, b: Floats, q: float, moments: Floats) -> Floats | None:
         """Return the Jacobian, rotation deflated; None if the covariance of the modes gives it."""
         return None
+
+    def perturbed(self, q: float, second: Floats, relative: Floats, own: OwnMeans | None) -> tuple[Floats, int]:
+        """Return the symmetric Jacobian on a class of modes, rotations not deflated, and how many of them repel.
+
+        Parameters
+        ----------
+        second
+            The means of their products under the response; overwritten.
+        relative
+            Their multipliers, relative to the strongest of the potential.
+        own
+            Their means in the class that contains the density itself; None in others, where all vanish.
+        """
+        if own is not None:
+            second -= np.multiply.outer(own.response, own.response)
+        signs = np.sign(relative)
+        scaled = signs * np.sqrt(np.abs(relative))
+        second *= np.multiply.outer(scaled, scaled) * (-self.doubled * q / self.strongest)
+        second.flat[:: signs.size + 1] += -self.sign * signs
+        return second, int(np.count_nonzero(self.sign * signs > 0.0))
 
     def partition(self, q: float, moments: Floats) -> Partition | None:
         """Return the Jacobian partitioned into strong and weak modes, or None if a dense one is cheaper."""

@@ -126,6 +126,13 @@ class Complement(Protocol):
     def third_moments(self, moments: Floats, degrees: Integers, chi: Floats, phi: Floats, own: Integers) -> Floats:
         """Return <chi phi (c - <c>)> of the modes c of degrees ``own``, chi and phi being sums over ``degrees``."""
 
+    @property
+    def halves(self) -> bool:
+        """Whether a perturbation and its negative are images of each other, and squares are of the own symmetry."""
+
+    def even_moments(self, moments: Floats, degrees: Integers, phi: Floats) -> tuple[float, float]:
+        """Return <phi^2> and <phi^4> of a sum phi over some degrees."""
+
 
 class Birth(NamedTuple):
     """A branch about to be followed: its departure, name and symmetry."""
@@ -299,6 +306,9 @@ class Geometry(Protocol):
 
     def are_images(self, one: "Point", other: "Point") -> bool:
         """Return whether states whose energies and lengths of moments agree are images of each other."""
+
+    def searches(self, problem: Equation) -> bool:
+        """Return whether :meth:`search_all` takes an equation, by its free energy or by a Gibbs map."""
 
     def search_covers(self, problem: Equation, coupling: Number) -> bool:
         """Return whether the search has all significant modes, so that its states are those of the equation."""

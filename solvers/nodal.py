@@ -57,9 +57,18 @@ class NodalEquation(StationaryEquation):
         """Return the field of the law alone, without the confinement, on the nodes."""
         raise NotImplementedError
 
+    def drift_changes(self, b: Floats, q: float, directions: Floats) -> Floats:
+        """Return the derivatives of that field along directions of b, one row each."""
+        raise NotImplementedError
+
+    def law_slope(self, b: Floats, q: float, name: str) -> Floats:
+        """Return the derivative of that field in a parameter of the law at fixed means of the modes."""
+        raise NotImplementedError
+
     def drift_slope(self, solution: "Solution") -> Floats:
         """Return the derivative of the field along the tangent of a solution on the nodes."""
-        raise NotImplementedError
+        (change,) = self.drift_changes(solution.b, solution.q, solution.tangent_b[None])
+        return np.asarray(solution.tangent_q * self.drift_field(solution.b, 1.0) + change)
 
     def field_bound(self, b: Floats, q: float) -> float:
         """Return the size of the terms of which the field is a sum, for its rounding."""

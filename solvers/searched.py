@@ -8,14 +8,12 @@ probability :math:`(1-p)^n`, however large n is.
 
 import math
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, NamedTuple
-
-if TYPE_CHECKING:
-    from .branches.continuation import Point
+from typing import Any, NamedTuple
 
 # Fewer states than this must be expected unseen for a search to count as settled.
 QUARTER = 0.25
-MISSING = "some are missing, for the indices of those found do not add up (Morse relation)"
+MISSING = "some are missing, for the indices of those found do not add up"
+MORSE = f"{MISSING} (Morse relation)"
 
 
 class Tally(NamedTuple):
@@ -74,8 +72,8 @@ class Searched(NamedTuple):
 
     Attributes
     ----------
-    points : list of Point
-        The new states.
+    points : list
+        The new states, as the domain has them.
     among : str
         The densities searched, such as "all densities on the circle".
     states : Tally or None
@@ -95,7 +93,7 @@ class Searched(NamedTuple):
         Why no search was made, a clause; empty if one was.
     """
 
-    points: "list[Point]"
+    points: list[Any]
     among: str
     states: Tally | None = None
     minima: Tally | None = None

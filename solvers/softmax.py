@@ -29,16 +29,12 @@ first: the number of unstable directions, since the linearised equation is :math
 """
 
 import math
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from .bases import EPS, Floats
-from .equation import Evaluation, plus_projector
+from .equation import Evaluation, OwnMeans, plus_projector
 from .nodal import NodalEquation
-
-if TYPE_CHECKING:
-    from .newton import Solution
 
 # Values of u below this share of its mean are rounding noise; the density there is this to a power beyond one.
 FLOOR = EPS
@@ -80,20 +76,30 @@ class SoftmaxEquation(NodalEquation):
 
     def own_block(self, b: Floats, q: float, moments: Floats) -> Floats:
         """Return the symmetric Jacobian of the residual, rotation deflated."""
-        p, response = self.exponent(q), self.response(b, q, moments)
+        response = self.response(b, q, moments)
         means = self.basis.means(response)
-        weights = self.factor * np.multiply.outer(self.scales, self.scales)
-        second = weights * (self.basis.covariance(response) + np.multiply.outer(means, means))
-        m, g = math.sqrt(self.factor) * b, math.sqrt(self.factor) * self.scales * means
+        second = self.basis.covariance(response) + np.multiply.outer(means, means)
+        form = self._form(q, second, self.scales, OwnMeans(means, response.item(0), b / self.scales))
+        generator = self.basis.rotation(moments)
+        return form if generator is None else plus_projector(form, (self.scales * generator.T).T)
+
+    def perturbed(self, q: float, second: Floats, relative: Floats, own: OwnMeans | None) -> tuple[Floats, int]:
+        """Return the symmetric Jacobian on a class of modes, and 0: every negative eigenvalue is unstable."""
+        return self._form(q, second, np.sqrt(np.abs(relative) / self.strongest), own), 0
+
+    def _form(self, q: float, second: Floats, scales: Floats, own: OwnMeans | None) -> Floats:
+        """Return M^-1 B M^-1 on modes of some scales A from the means of their products under rho/u."""
+        p = self.exponent(q)
+        form = np.eye(scales.size) - (p * self.factor) * np.multiply.outer(scales, scales) * second
+        if own is None:
+            return np.asarray(form)
+        m, g = (math.sqrt(self.factor) * scales * means for means in (own.density, own.response))
         cross = np.multiply.outer(m, g)
-        form = np.eye(b.size) - p * (second - cross - cross.T)
-        form += (1.0 - p * response.item(0)) * np.multiply.outer(m, m)
+        form += p * (cross + cross.T) + (1.0 - p * own.mass) * np.multiply.outer(m, m)
         along = m / (1.0 + m @ m)
         form -= np.multiply.outer(along, m @ form)
         form -= np.multiply.outer(form @ m, along)
-        form = np.asarray(0.5 * (form + form.T))
-        generator = self.basis.rotation(moments)
-        return form if generator is None else plus_projector(form, (self.scales * generator.T).T)
+        return np.asarray(0.5 * (form + form.T))
 
     def response(self, b: Floats, q: float, moments: Floats) -> Floats:
         """Return the moments of rho/u, whose products with two modes are those of the linearisation."""
@@ -109,11 +115,23 @@ class SoftmaxEquation(NodalEquation):
         """Return p log u on the nodes."""
         return np.asarray(self.exponent(q) * np.log1p(np.maximum(self._excess(b), FLOOR - 1.0)))
 
-    def drift_slope(self, solution: "Solution") -> Floats:
-        """Return the derivative of p log u along the tangent of a solution on the nodes."""
-        u = self._average(solution.b)
-        change = self._excess(solution.tangent_b) / u
-        return np.asarray(solution.tangent_q * self.exponent_unit * np.log(u) + self.exponent(solution.q) * change)
+    def drift_changes(self, b: Floats, q: float, directions: Floats) -> Floats:
+        """Return the derivatives of p log u along directions of b on the nodes."""
+        factor = self.exponent(q) / self._average(b)
+        return np.array([factor * self._excess(direction) for direction in directions])
+
+    def law_slope(self, b: Floats, q: float, name: str) -> Floats:
+        r"""Return the derivative of p log u in beta: :math:`p(\partial_\beta h/h - \log(u)/\beta)`, h = K*rho/beta.
+
+        That is up to a constant, which no density feels.
+        """
+        problem, degrees = self.problem, self.basis.degrees
+        last = int(degrees.max())
+        slopes = problem.velocity.slopes(name, problem.domain, last)
+        mean = float(problem.velocity.drive(problem.domain, 0)[0])
+        u, drive = self._average(b), slopes.drive / mean
+        change = (drive[0] + self.basis.synthesise(drive[degrees] * b / self.scales)) / u
+        return np.asarray(self.exponent(q) * change + slopes.speed * self.drift_field(b, q))
 
     def field_bound(self, b: Floats, q: float) -> float:
         """Return abs(p) times the sum of the moduli of the terms of u - 1."""

@@ -61,6 +61,7 @@ SEARCH = ("searched", "complete", "minimiser_reason", "warnings")
 BRANCHES_ONLY = (
     "it would descend a free energy and there is none; these are states of the branches that were followed"
 )
+WITH_AXIS = f"{BRANCHES_ONLY}, all with an axis of symmetry, for others are computed for laws with a Gibbs map only"
 ALONE = "without interaction exp(-V/D)/Z is the only state"
 
 
@@ -389,9 +390,9 @@ def _searched(problem: Equation, found: list[tuple[str, Point]]) -> Searched:
         return Searched([], "", theorem=ALONE)
     sign = 1 if problem.fixed_coupling > 0 else -1
     known = [point for _, point in found]
-    if problem.confinement is None and not has_free_energy(problem):
-        return Searched([], "", omitted=BRANCHES_ONLY)
     geometry = solvers_of(problem).geometry
+    if problem.confinement is None and not geometry.searches(problem):
+        return Searched([], "", omitted=WITH_AXIS if problem.lacks(Capability.GIBBS_MAP) else BRANCHES_ONLY)
     return search_states(geometry, problem.at(coupling=None), sign, problem.fixed_coupling, known)
 
 

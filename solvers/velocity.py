@@ -24,7 +24,7 @@ only beside it: states there need many nodes, and at one coupling no number of t
 """
 
 import copy
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -34,10 +34,6 @@ from .bases import Basis, Floats, Integrals, Panels, resolved
 from .equation import Evaluation
 from .law_eigenvalues import regularised_velocity, rounding_of, velocity_slopes
 from .nodal import NodalEquation
-
-if TYPE_CHECKING:
-    from .newton import Solution
-
 
 # With the most nodes the last moments of a density may be this large, and its residual is said to be.
 HARDLY_SMOOTH = 1e-6
@@ -103,7 +99,7 @@ class VelocityEquation(NodalEquation):
         modes = self._meridian.modes
         masses = self._meridian.weights * self.weighted(b, q)
         masses /= masses.sum()
-        changes = self.ratio(q) * self._changes(b, np.diag(1.0 / self.scales))
+        changes = self.drift_changes(b, q, np.eye(b.size))
         covariances = (modes * masses) @ changes.T - np.multiply.outer(modes @ masses, changes @ masses)
         return np.asarray(np.eye(b.size) - self.scales[:, None] * covariances)
 
@@ -111,11 +107,22 @@ class VelocityEquation(NodalEquation):
         """Return kappa/D times the integral of the velocity on the nodes."""
         return self.ratio(q) * self._potential(b)
 
-    def drift_slope(self, solution: "Solution") -> Floats:
-        """Return the derivative of the field along the tangent of a solution on the nodes."""
-        (change,) = self._changes(solution.b, (solution.tangent_b / self.scales)[None])
-        along = solution.tangent_q * self._ratio * self._potential(solution.b)
-        return np.asarray(along + self.ratio(solution.q) * change)
+    def drift_changes(self, b: Floats, q: float, directions: Floats) -> Floats:
+        """Return the derivatives of the field along directions of b on the nodes."""
+        return np.asarray(self.ratio(q) * self._changes(b, directions / self.scales))
+
+    def law_slope(self, b: Floats, q: float, name: str) -> Floats:
+        """Return the derivative of the field in a parameter of the law at fixed means."""
+        law, domain, degrees = self.problem.velocity, self.problem.domain, self.basis.degrees
+        along, means = self._meridian, b / self.scales
+        slopes = law.slopes(name, domain, int(degrees.max()))
+        averages = self.averages(b, along.values, along.slopes)
+        by_drive, by_slope, by_radial = velocity_slopes(law, *averages, self._rounding(b))
+        drive = slopes.drive[degrees] * means
+        change = by_drive * (slopes.drive[0] + drive @ along.values) + by_slope * (drive @ along.slopes)
+        if by_radial is not None and slopes.radial is not None:
+            change += by_radial * (slopes.radial[0] + (slopes.radial[degrees] * means) @ along.values)
+        return np.asarray(self.ratio(q) * along.potentials(change) + slopes.speed * self.drift_field(b, q))
 
     def field_bound(self, b: Floats, q: float) -> float:
         """Return the largest modulus of the field."""

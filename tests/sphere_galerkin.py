@@ -13,9 +13,9 @@ from typing import Any
 
 import numpy as np
 from scipy.linalg import cholesky, eigvalsh
-from scipy.special import gammaln, lpmv
+from scipy.special import gammaln, ive, lpmv, sph_harm_y
 
-from meanfield import McKeanVlasov
+from meanfield import ContinuityEquation, McKeanVlasov
 
 Table = tuple[Any, Any, Any]
 
@@ -93,3 +93,46 @@ def rates(problem: McKeanVlasov, cosine: Any, sine: Any, degree: int) -> Any:
     second = problem.noise * gram(1.0 / density) + np.diag(problem.coupling * multipliers / (2.0 * degrees + 1.0))
     factor = cholesky(stiffness, lower=True)
     return eigvalsh(factor.T @ second @ factor)
+
+
+def softmax_growth(problem: ContinuityEquation, cosine: Any, sine: Any, degree: int) -> Any:
+    r"""Return the growth rates, complex, of softmax attention at a state, among perturbations up to a degree.
+
+    With :math:`\dot u = D\Delta u - (\kappa/\beta)\,\mathrm{div}(u\nabla\log U + \rho\nabla(K*u/U))`, U = K*rho,
+    tested with gradients of harmonics on the nodes, which come from scipy. Rotations and the mass are among them.
+    """
+    beta = problem.velocity.beta
+    # The kernel has no significant degrees beyond the last one.
+    nodes, last = degree + 24, min(int((np.sqrt(8 * cosine.size + 1) - 3) / 2), 14)
+    u, gauss = np.polynomial.legendre.leggauss(nodes)
+    polar, azimuth = np.arccos(u), np.pi * np.arange(2 * nodes) / nodes
+    weights = np.repeat(0.5 * gauss / (2 * nodes), 2 * nodes)
+    ratios = ive(np.arange(max(last, degree) + 1) + 0.5, beta) / ive(0.5, beta)
+    fields, degrees = [], []
+    averages = np.zeros((3, weights.size))
+    for each, order in ((one, two) for one in range(max(last, degree) + 1) for two in range(one + 1)):
+        along, (slope, _) = (part.T for part in sph_harm_y(each, order, polar, 0.0, diff_n=1))
+        along, slope = ((-1.0) ** order * np.sqrt(4.0 * np.pi) * part.real for part in (along, slope))
+        for sine_wave, moments in enumerate((cosine, sine)[: 2 if order else 1]):
+            wave, change = np.cos(order * azimuth), -order * np.sin(order * azimuth)
+            if sine_wave:
+                wave, change = np.sin(order * azimuth), order * np.cos(order * azimuth)
+            parts = np.outer(along, wave), np.outer(slope, wave), np.outer(along / np.sin(polar), change)
+            field = np.array([part.ravel() for part in parts]) * (np.sqrt(2.0) if order else 1.0)
+            if each <= degree:
+                fields.append(field)
+                degrees.append(each)
+            if each <= last:
+                moment = np.sqrt(2 * each + 1) * moments[each * (each + 1) // 2 + order]
+                averages += ratios[each] * moment * field
+    functions, tangents = np.array(fields)[:, 0], np.array(fields)[:, 1:]
+    average, gradient, degrees = averages[0], averages[1:], np.array(degrees)
+    density = average ** (problem.coupling / (beta * problem.noise))
+    density /= weights @ density
+    smoothed = ratios[degrees, None] * functions / average
+    drift = functions[:, None] * (gradient / average)
+    drift += density * (ratios[degrees, None, None] * tangents / average - smoothed[:, None] * gradient / average)
+    flat = (degrees.size, -1)
+    matrix = (tangents * weights).reshape(flat) @ drift.reshape(flat).T * (problem.coupling / beta)
+    matrix -= problem.noise * np.diag(degrees * (degrees + 1.0))
+    return np.linalg.eigvals(matrix)

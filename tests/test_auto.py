@@ -1,15 +1,10 @@
-"""AUTO-07p and the model file of the documentation on files that we write.
+"""AUTO-07p on the files of diagrams: restarts, branch switching, folds, and the equations file."""
 
-AUTO is looked for in AUTO_DIR and where Debian's package auto-07p puts it, and driven as its own commands drive it: the
-model linked with its objects, constants in fort.2, the solutions in fort.3. Without gfortran or AUTO tests are skipped.
-"""
-
-import os
-import re
 import shutil
 import subprocess
 import sys
 from dataclasses import dataclass
+from functools import cache, cached_property
 from pathlib import Path
 
 import numpy as np
@@ -23,44 +18,50 @@ from meanfield import (
     Kuramoto,
     McKeanVlasov,
     Outcome,
+    Potential,
+    Sphere,
+    Transformer,
     open_diagram,
 )
 from meanfield.export.auto import TYPE_CODES
 from solvers import bifurcation_diagram
 from tests import problems
-
-DOCUMENT = Path(__file__).parent.parent / "docs" / "files.md"
-COMPILER = shutil.which("gfortran")
-PLACES = [Path(place) for place in (os.environ.get("AUTO_DIR"), "/usr/lib/auto-07p") if place]
-AUTO = next((place for place in PLACES if (place / "lib" / "main.o").is_file()), None)
-
-needs_compiler = pytest.mark.skipif(COMPILER is None, reason="no gfortran to compile the model file with")
-needs_auto = pytest.mark.skipif(
-    AUTO is None or COMPILER is None,
-    reason="no AUTO-07p with its objects, in AUTO_DIR or /usr/lib/auto-07p, or no gfortran to link it with",
-)
+from tests.auto_program import AUTO, Point, compiled, evaluated, needs_auto, needs_compiler, run, solutions
 
 PROBLEMS = {
-    "transformer": (problems.TRANSFORMER.problem, (0.1, 0.6)),
-    "confined": (McKeanVlasov(Circle(), Kuramoto(), noise=0.7, confinement=CosineSeries((0.1, 0.5))), (0.0, 4.0)),
-    "uneven": (problems.UNEVEN.problem, (0.5, 6.0)),
+    "transformer": (problems.TRANSFORMER.problem, "coupling", (0.1, 0.6)),
+    "confined": (
+        McKeanVlasov(Circle(), Kuramoto(), noise=0.7, confinement=CosineSeries((0.1, 0.5))),
+        "coupling",
+        (0.0, 4.0),
+    ),
+    "uneven": (problems.UNEVEN.problem, "coupling", (0.5, 6.0)),
+    "in beta": (McKeanVlasov(Circle(), Transformer(5.0), coupling=0.2), "beta", (3.0, 7.0)),
+    "in the noise": (McKeanVlasov(Circle(), Transformer(5.0), coupling=0.2), "noise", (0.6, 1.2)),
+    "in a table": (McKeanVlasov(Sphere(3), Kuramoto() + 0.5 * Transformer(2.0), coupling=1.6), "beta", (0.5, 4.0)),
 }
 # Eleven digits of the state and the coupling, and AUTO's own tolerance below.
 SOLVED = 1e-9
 # Off the polyline through the points of a branch, which cuts the corners of curves.
 NEAR = 1e-2
-TOLERANCES = {"EPSL": 1e-10, "EPSU": 1e-10, "EPSS": 1e-6}
-STEPS = {"NMX": 12, "NPR": 1, "DS": 0.02, "RL0": -100.0, "RL1": 100.0}
+STEPS = {"NMX": 12, "NPR": 1, "DS": 0.02, "DSMIN": 1e-6, "DSMAX": 0.05, "RL0": -100.0, "RL1": 100.0}
 
 
-@dataclass
-class Point:
-    """A labelled point of an s. file."""
+@cache
+def nodes(domain: Circle | Sphere, n: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Angles, weights and the cosines and sines, or the Legendre polynomials, of degrees 1 to n there."""
+    if domain == Circle():
+        count = 4 * max(n, 80) + 101
+        angles = 2 * np.pi * np.arange(count) / count
+        waves = np.vstack([trig(np.outer(np.arange(1, n + 1), angles)) for trig in (np.cos, np.sin)])
+        return angles, np.ones(count), waves
+    places, weights = np.polynomial.legendre.leggauss(100)
+    return np.arccos(places), weights, np.polynomial.legendre.legvander(places, n).T[1:]
 
-    label: int
-    type: int
-    unknowns: np.ndarray
-    parameters: np.ndarray
+
+@cache
+def multipliers(potential: Potential, domain: Circle | Sphere, n: int) -> np.ndarray:
+    return potential.multipliers(domain, n)[1:]
 
 
 @dataclass
@@ -69,137 +70,104 @@ class Files:
 
     diagram: Diagram
     folder: Path
-    degree: int
 
     @property
     def solutions(self) -> list[Point]:
         return solutions(self.folder / "s.diagram")
 
-    def means(self, unknowns: np.ndarray, coupling: complex, noise: complex) -> np.ndarray:
-        """Means of cosines (and sines) over the Gibbs density, for complex arguments too."""
-        n, problem = self.degree, self.diagram.problem
-        angles = 2 * np.pi * np.arange(8 * n + 101) / (8 * n + 101)
-        waves = np.vstack([trig(np.outer(np.arange(1, n + 1), angles)) for trig in (np.cos, np.sin)])
-        waves = waves[: unknowns.size]
-        w = problem.potential.multipliers(problem.domain, n)[1:]
+    @property
+    def number(self) -> int:
+        """The place among PAR of what varies."""
+        return {"coupling": 0, "noise": 1}.get(self.diagram.parameter, 2)
+
+    @cached_property
+    def tabulated(self) -> bool:
+        return "TABULATED('" in (self.folder / "diagram.f90").read_text()
+
+    @cached_property
+    def sines(self) -> bool:
+        return any(np.any(branch.sine) for branch in self.diagram.branches)
+
+    def means(self, unknowns: np.ndarray, parameters: np.ndarray) -> np.ndarray:
+        """Means of cosines (and sines), or of Legendre polynomials, over the Gibbs density, of complex numbers too."""
+        problem, (coupling, noise) = self.diagram.problem, parameters[:2]
+        if "beta" in problem.parameters:
+            problem = problem.with_parameter("beta", float(np.real(parameters[2])))
+        n = unknowns.size // 2 if self.sines else unknowns.size
+        angles, weights, waves = nodes(problem.domain, n)
+        waves, w = waves[: unknowns.size], multipliers(problem.potential, problem.domain, n)
         field = coupling * ((np.resize(w, unknowns.size) * unknowns) @ waves)
         if problem.confinement is not None:
             field = field + problem.confinement.values(angles)
-        weights = np.exp((field.real.min() - field) / noise)
+        weights = weights * np.exp((field.real.min() - field) / noise)
         return waves @ weights / weights.sum()
 
     def defect(self, point: Point) -> float:
-        means = self.means(point.unknowns, *point.parameters[:2])
-        return float(np.abs(means - point.unknowns).max())
+        return float(np.abs(self.means(point.unknowns, point.parameters) - point.unknowns).max())
 
     def jacobian(self, point: Point) -> np.ndarray:
-        """Derivatives of means - U in U, PAR(1) and PAR(2) by complex steps."""
-        step = 1e-30
-        arguments = np.concatenate([point.unknowns, point.parameters[:2]])
+        """Derivatives of means - U in U, PAR(1) and PAR(2) by complex steps, in PAR(3) by central differences."""
+        step, size = 1e-30, point.unknowns.size
+        arguments = np.concatenate([point.unknowns, point.parameters])
         columns = []
-        for index in range(arguments.size):
+        for index in range(size + 2):
             moved = arguments.astype(complex)
             moved[index] += 1j * step
-            columns.append((self.means(moved[:-2], moved[-2], moved[-1]) - moved[:-2]).imag / step)
+            columns.append((self.means(moved[:size], moved[size:]) - moved[:size]).imag / step)
+        for index in range(size + 2, arguments.size):
+            ends = [arguments.copy(), arguments.copy()]
+            for end, distance in zip(ends, (1e-5, -1e-5), strict=True):
+                end[index] += distance
+            columns.append(
+                (self.means(ends[0][:size], ends[0][size:]) - self.means(ends[1][:size], ends[1][size:])) / 2e-5
+            )
         return np.column_stack(columns)
 
 
 @pytest.fixture(scope="module", params=PROBLEMS)
 def files(request, tmp_path_factory) -> Files:
-    problem, interval = PROBLEMS[request.param]
-    folder = tmp_path_factory.mktemp(request.param)
-    diagram = bifurcation_diagram(problem, interval, rates=False)
+    problem, parameter, interval = PROBLEMS[request.param]
+    folder = tmp_path_factory.mktemp("files")
+    diagram = bifurcation_diagram(problem, interval, parameter=parameter, rates=False)
     diagram.to_auto(folder / "b.diagram")
-    description = (folder / "d.diagram").read_text()
-    return Files(diagram, folder, int(re.search(r"^n = (\d+)$", description, re.MULTILINE).group(1)))
+    return Files(diagram, folder)
 
 
 @pytest.fixture(scope="module")
-def transformer(tmp_path_factory) -> Files:
-    problem, interval = PROBLEMS["transformer"]
+def program(files) -> Path:
+    return compiled(files.folder / "diagram.f90", files.folder)
+
+
+@pytest.fixture(scope="module")
+def transformer(tmp_path_factory) -> tuple[Files, Path]:
+    problem, _, interval = PROBLEMS["transformer"]
     folder = tmp_path_factory.mktemp("fold")
     diagram = bifurcation_diagram(problem, interval, rates=False)
     diagram.to_auto(folder / "b.diagram")
-    return Files(diagram, folder, solutions(folder / "s.diagram")[0].unknowns.size)
-
-
-def documented(start: str) -> str:
-    """The fenced block of the documentation that starts so."""
-    (block,) = re.findall(rf"```\w*\n({re.escape(start)}.*?)```", DOCUMENT.read_text(encoding="utf-8"), re.DOTALL)
-    return block
-
-
-def compiled(sources: dict[str, str], objects: list[Path], folder: Path) -> Path:
-    for name, text in sources.items():
-        (folder / name).write_text(text)
-    command = [COMPILER, "-O1", "-fopenmp", "-w", *sources, *map(str, objects), "-o", "program"]
-    subprocess.run(command, cwd=folder, check=True, timeout=300)
-    return folder / "program"
-
-
-def solutions(path: Path) -> list[Point]:
-    lines = path.read_text().splitlines()
-    points = []
-    while lines:
-        header, count = [int(part) for part in lines[0].split()], int(lines[0].split()[8])
-        values = np.array(" ".join(lines[1 : count + 1]).split(), dtype=float)
-        points.append(Point(header[3], header[2], values[1 : header[7]], values[-header[11] :]))
-        lines = lines[count + 1 :]
-    return points
-
-
-DRIVER = """
-PROGRAM DRIVER
-  IMPLICIT NONE
-  INTEGER :: NDIM, POINTS, J, ICP(1)
-  DOUBLE PRECISION :: PAR(2)
-  DOUBLE PRECISION, ALLOCATABLE :: U(:), F(:), DFDU(:,:), DFDP(:,:)
-  READ(*,*) NDIM, POINTS
-  ALLOCATE(U(NDIM), F(NDIM), DFDU(NDIM,NDIM), DFDP(NDIM,2))
-  DO J = 1, POINTS
-    READ(*,*) PAR, U
-    CALL FUNC(NDIM, U, ICP, PAR, 2, F, DFDU, DFDP)
-    WRITE(*,'(ES25.16E3)') F, DFDU, DFDP
-  END DO
-END PROGRAM DRIVER
-"""
-
-
-@pytest.fixture(scope="module")
-def driver(tmp_path_factory) -> Path:
-    return compiled(
-        {"circle.f90": documented("MODULE CIRCLE"), "driver.f90": DRIVER}, [], tmp_path_factory.mktemp("d")
-    )
+    return Files(diagram, folder), compiled(folder / "diagram.f90", folder)
 
 
 @needs_compiler
-def test_model_file_has_our_equation_and_its_derivatives(files, driver):
+def test_the_equations_file_has_our_equation_and_its_derivatives(files):
     points = files.solutions
     size = points[0].unknowns.size
-    moved = [
-        Point(0, 0, point.unknowns + 0.01 * np.cos(np.arange(size)) / (1 + np.arange(size)) ** 2, point.parameters)
-        for point in points[::4]
-    ]
-    rows = [" ".join(map(repr, [*p.parameters[:2].tolist(), *p.unknowns.tolist()])) for p in (*points, *moved)]
-    run = subprocess.run(
-        [driver], cwd=files.folder, input="\n".join([f"{size} {len(rows)}", *rows]), capture_output=True, text=True,
-        check=True, timeout=300,
-    )  # fmt: skip
-    values = np.array(run.stdout.split(), dtype=float).reshape(len(rows), size, size + 3, order="C")
-    values = values.reshape(len(rows), -1)
-    rotates = size > files.degree and files.diagram.problem.confinement is None
-    for point, row in zip((*points, *moved), values, strict=True):
-        residual, derivative = row[:size], row[size:].reshape(size + 2, size).T
-        assert (
-            np.abs(residual - (files.means(point.unknowns, *point.parameters[:2]) - point.unknowns)).max() < 1e-13
-        )
+    bend = 0.01 * np.cos(np.arange(size)) / (1 + np.arange(size)) ** 2
+    points += [Point(0, 0, point.unknowns + bend, point.parameters) for point in points[::4]]
+    driver = compiled(files.folder / "diagram.f90", files.folder / "driver", driver=True)
+    values = evaluated(
+        driver, np.array([point.parameters for point in points]), np.array([point.unknowns for point in points])
+    )
+    rotates = files.sines and files.diagram.problem.confinement is None
+    for point, (residual, slopes, in_parameters) in zip(points, values, strict=True):
+        assert np.abs(residual - (files.means(point.unknowns, point.parameters) - point.unknowns)).max() < 1e-13
         if point.label:
             assert np.abs(residual).max() < SOLVED
-        if point.label % 3:
+        if point.label % 4:
             continue
+        derivative = np.hstack([slopes, in_parameters])
         wrong = derivative - files.jacobian(point)
         if rotates and np.abs(point.unknowns).max() > 1e-6:
-            degrees = np.arange(1, files.degree + 1)
+            degrees = np.arange(1, size // 2 + 1)
             cosine, sine = np.split(point.unknowns, 2)
             turn = np.concatenate([-degrees * sine, degrees * cosine])
             # The rotation is mapped to its opposite, and nothing else is changed that could take a residual away:
@@ -211,28 +179,22 @@ def test_model_file_has_our_equation_and_its_derivatives(files, driver):
             assert abs(rows[0] @ residual) < 1e-12
             wrong = wrong[:, size:]
         scale = max(1.0, np.abs(derivative).max())
-        assert np.abs(wrong).max() < 1e-12 * scale
-
-
-@pytest.fixture(scope="module")
-def program(tmp_path_factory) -> Path:
-    folder = tmp_path_factory.mktemp("auto")
-    return compiled({"circle.f90": documented("MODULE CIRCLE")}, sorted((AUTO / "lib").glob("*.o")), folder)
+        by_differences = wrong.shape[1] - (point.parameters.size - 2)
+        assert np.abs(wrong[:, :by_differences]).max() < 1e-12 * scale
+        # Truncation and rounding of differences over 1e-5.
+        assert np.abs(wrong[:, by_differences:]).max(initial=0.0) < 1e-8 * scale
 
 
 def auto(program: Path, files: Files, folder: Path, **constants: object) -> tuple[list[Point], str]:
-    """Labelled points and the text of fort.7 of a run with the documented constants, changed as said."""
-    folder.mkdir(parents=True, exist_ok=True)
-    shutil.copy(files.folder / "d.diagram", folder)
-    shutil.copy(files.folder / "s.diagram", folder / "fort.3")
-    size = files.solutions[0].unknowns.size
-    settings = {"NDIM": size, **TOLERANCES, **STEPS, **constants}
-    lines = [documented("NDIM = "), *(f"{name} = {value}" for name, value in settings.items())]
-    (folder / "fort.2").write_text("\n".join(lines) + "\n")
-    environment = os.environ | {"OMP_NUM_THREADS": "1"}
-    run = subprocess.run([program], cwd=folder, capture_output=True, text=True, timeout=300, env=environment)
-    assert run.returncode == 0, run.stdout + run.stderr
-    return solutions(folder / "fort.8"), (folder / "fort.7").read_text()
+    if files.tabulated:
+        low, high = files.diagram.interval
+        constants = {"RL0": low, "RL1": high} | constants
+    return run(program, files.folder, "diagram", folder, **(STEPS | constants))
+
+
+def complete(found: list[Point], files: Files) -> bool:
+    """Whether AUTO made all steps, or came to the end of a table."""
+    return len(found) == STEPS["NMX"] or (files.tabulated and len(within(found, files)) < len(found))
 
 
 def moduli(cosine: np.ndarray, sine: np.ndarray) -> np.ndarray:
@@ -244,10 +206,9 @@ def distance(point: Point, files: Files, branch: int) -> float:
     """From a point to the polyline of a branch, in amplitudes and coupling over its largest."""
     of = files.diagram.branches[branch]
     largest = np.abs(files.diagram.interval).max()
-    knots = np.column_stack([of.coupling / largest, moduli(of.cosine, of.sine)])
-    parts = np.zeros((2, files.degree))
-    parts.ravel()[: point.unknowns.size] = point.unknowns
-    here = np.concatenate([[point.parameters[0] / largest], np.hypot(*parts)[:4]])
+    knots = np.column_stack([of.values / largest, moduli(of.cosine, of.sine)])
+    parts = point.unknowns.reshape(2, -1) if files.sines else np.stack([point.unknowns, 0 * point.unknowns])
+    here = np.concatenate([[point.parameters[files.number] / largest], np.hypot(*parts)[:4]])
     edges = np.diff(knots, axis=0)
     share = np.clip(np.sum((here - knots[:-1]) * edges, axis=1) / np.sum(edges**2, axis=1), 0, 1)
     return float(np.linalg.norm(knots[:-1] + share[:, np.newaxis] * edges - here, axis=1).min())
@@ -266,7 +227,7 @@ def labelled(files: Files) -> list[tuple[Point, int, int]]:
 
 def within(points: list[Point], files: Files) -> list[Point]:
     low, high = files.diagram.interval
-    return [point for point in points if low <= point.parameters[0] <= high]
+    return [point for point in points if low <= point.parameters[files.number] <= high]
 
 
 @needs_auto
@@ -274,7 +235,7 @@ def test_auto_continues_the_branch_from_every_label(files, program, tmp_path):
     for point, branch, at in labelled(files):
         for step in (0.02, -0.02):
             found, _ = auto(program, files, tmp_path / f"{point.label}{step}", IRS=point.label, DS=step)
-            assert len(found) == STEPS["NMX"]
+            assert complete(found, files)
             assert max(map(files.defect, found)) < SOLVED
             inside = within(found, files)
             assert inside
@@ -302,7 +263,7 @@ def test_auto_switches_branches_at_every_branch_point(files, program, tmp_path):
         assert expected
         for step in (0.02, -0.02):
             found, _ = auto(program, files, tmp_path / f"{point.label}{step}", IRS=point.label, ISW=-1, DS=step)
-            assert len(found) == STEPS["NMX"]
+            assert complete(found, files)
             assert max(map(files.defect, found)) < SOLVED
             inside = within(found, files)
             assert len(inside) > 1
@@ -311,7 +272,8 @@ def test_auto_switches_branches_at_every_branch_point(files, program, tmp_path):
 
 
 @needs_auto
-def test_auto_finds_our_fold_and_counts_our_stability(transformer, program, tmp_path):
+def test_auto_finds_our_fold_and_counts_our_stability(transformer, tmp_path):
+    transformer, program = transformer
     (first, *_) = transformer.diagram.events("branch point")
     (fold,) = transformer.diagram.events("fold")
     found, text = auto(program, transformer, tmp_path, IRS=2, ISW=-1, NMX=120, NPR=0, DS=0.05, DSMAX=0.1, RL1=0.4)
@@ -327,16 +289,15 @@ def test_auto_finds_our_fold_and_counts_our_stability(transformer, program, tmp_
 
 
 @needs_auto
-def test_auto_follows_fold_and_branch_point_in_two_parameters(transformer, program, tmp_path):
+def test_auto_follows_fold_and_branch_point_in_coupling_and_noise(transformer, tmp_path):
     """States depend on coupling/noise only, so both are straight lines."""
+    files, program = transformer
     for label, event in (
-        (2, transformer.diagram.events("branch point")[0]),
-        (7, transformer.diagram.events("fold")[0]),
+        (2, files.diagram.events("branch point")[0]),
+        (7, files.diagram.events("fold")[0]),
     ):
         folder = tmp_path / str(label)
-        found, _ = auto(
-            program, transformer, folder, IRS=label, ISW=2, ICP=[1, 2], NMX=5, DSMAX=0.1, NDIM=transformer.degree
-        )
+        found, _ = auto(program, files, folder, IRS=label, ISW=2, ICP=[1, 2], NMX=5, DSMAX=0.1)
         assert len(found) == 5
         coupling, noise = np.array([point.parameters[:2] for point in found]).T
         assert np.ptp(noise) > 0.1
@@ -344,22 +305,24 @@ def test_auto_follows_fold_and_branch_point_in_two_parameters(transformer, progr
         for name in ("b", "s"):
             (folder / f"fort.{7 if name == 'b' else 8}").rename(folder / f"{name}.two")
         with pytest.raises(InvalidInput, match=r"b\.two follows parameter 1 and 2"):
-            open_diagram(folder / "b.two", problem=transformer.diagram.problem)
+            open_diagram(folder / "b.two", problem=files.diagram.problem)
 
 
 @needs_auto
-def test_fewer_unknowns_suffice(transformer, program, tmp_path):
-    found, _ = auto(program, transformer, tmp_path, IRS=2, ISW=-1, NDIM=24, NMX=6)
-    assert len(found) == 6
-    for point in found:
-        assert point.unknowns.size == 24
-        full = Files(transformer.diagram, transformer.folder, 24)
-        assert full.defect(point) < SOLVED
+def test_fewer_unknowns_suffice_and_all_do(transformer, tmp_path):
+    files, program = transformer
+    for size in (24, files.solutions[0].unknowns.size):
+        found, _ = auto(program, files, tmp_path / str(size), IRS=2, ISW=-1, NDIM=size, NMX=6)
+        assert len(found) == 6
+        for point in found:
+            assert point.unknowns.size == size
+            assert files.defect(point) < SOLVED
 
 
 @needs_auto
-def test_import_of_what_auto_wrote(transformer, program, tmp_path):
+def test_import_of_what_auto_wrote(transformer, tmp_path):
     """All branches in one file, without header blocks between them, and the noise in a column of its own."""
+    transformer, program = transformer
     limits = {"DS": 0.01, "RL0": 0.05, "RL1": 0.4, "NMX": 120, "NPR": 20, "EPSS": 1e-5}
     _, text = auto(program, transformer, tmp_path, IRS=1, ICP=[1, 2], MXBF=2, **limits)
     for name, number in (("b", 7), ("s", 8)):
@@ -407,23 +370,25 @@ def test_the_python_reader_of_auto_reads_all_of_it(files, tmp_path):
     branches = [row for row in rows if row[0] != "LAB"]
     for index, (row, branch) in enumerate(zip(branches, files.diagram.branches, strict=True)):
         assert (int(row[0]), int(row[1])) == (index + 1, len(branch))
-        assert row[2].split(",")[:3] == ["PAR(1)", "L2-NORM", "U(1)"]
+        assert row[2].split(",")[:3] == [f"PAR({files.number + 1})", "L2-NORM", "U(1)"]
         ends = [int(end) for end in row[3].split(",")]
         marks = np.repeat(np.sign(ends), np.diff([0, *map(abs, ends)]))
         assert np.array_equal(marks < 0, branch.unstable == 0)
         assert int(row[4]) == files.solutions[0].unknowns.size
         assert float(row[5]) <= low
         assert float(row[6]) >= high
-        assert int(row[7]) == 1
+        assert int(row[7]) == files.number + 1
     types = {1: "BP", 2: "LP", 4: "RG", 9: "EP"}
     labels = [row[1:] for row in rows if row[0] == "LAB"]
     for row, (point, index, at) in zip(labels, labelled(files), strict=True):
         assert row[:3] == [str(point.label), types[point.type], str(index + 1)]
         numbers = np.array(row[3:], dtype=float)
         branch = files.diagram.branches[index]
-        assert numbers[:2] == pytest.approx([branch.coupling[at], files.diagram.problem.noise], rel=1e-10)
-        assert np.linalg.norm(numbers[2:]) == pytest.approx(1, rel=1e-9)
-        slope = branch.tangent_coupling[at] / np.linalg.norm(
-            [branch.tangent_coupling[at], *branch.tangent_cosine[at, 1:], *branch.tangent_sine[at, 1:]]
+        count = point.parameters.size
+        assert numbers[:count] == pytest.approx(point.parameters, rel=1e-15)
+        assert numbers[files.number] == pytest.approx(branch.values[at], rel=1e-10)
+        assert np.linalg.norm(numbers[count:]) == pytest.approx(1, rel=1e-9)
+        slope = branch.tangent_values[at] / np.linalg.norm(
+            [branch.tangent_values[at], *branch.tangent_cosine[at, 1:], *branch.tangent_sine[at, 1:]]
         )
-        assert numbers[2] == pytest.approx(slope, rel=1e-9, abs=1e-16)
+        assert numbers[count] == pytest.approx(slope, rel=1e-9, abs=1e-16)

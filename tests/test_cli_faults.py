@@ -64,6 +64,18 @@ USAGE = [
     (("bifurcation", "kuramoto", "--to", "missing/a.nc"), "does not exist"),
     (("bifurcation", "kuramoto", "--to", "a.csv", "--to", "a.csv"), "written twice"),
     (("theory", "kuramoto", "5"), "unexpected argument '5'"),
+    (
+        ("bifurcation", "transformer", "--coupling", ".2", ".5", "--over", "beta", "1", "8"),
+        "'.5'; beside --over, --coupling takes one",
+    ),
+    (
+        ("bifurcation", "transformer", "--over", "beta", "1", "8", "--relative", ".2", "-.5"),
+        "LOW HIGH --relative LOW HIGH",
+    ),
+    (
+        ("phase", "cosine-series", "--coefficients", "-1", "--over", "w3", "-1", "-.5"),
+        "the problem has no continuous parameter 'w3'",
+    ),
     (("theory", "kuramoto", "--modes", "0"), "--modes must be"),
     (("rate", "kuramoto"), "--coupling K"),
     (("stationary", "kuramoto", "--coupling", "nan"), "coupling must be a finite number"),

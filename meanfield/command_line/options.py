@@ -39,6 +39,8 @@ class Parser(argparse.ArgumentParser):
         # Groups are listed in the order of their creation; an empty one is not shown.
         self.potential_group = self.add_argument_group("parameters of the potential")
         self.argv = list(argv)
+        # What to do instead of giving an option more values than it takes, where there is a better call.
+        self.surplus: dict[str, str] = {}
         self.config_name, self.config = _read_config(self.argv)
 
     @property
@@ -90,12 +92,16 @@ class Parser(argparse.ArgumentParser):
     def _values(self, argv: Sequence[str]) -> dict[str, Any]:
         values, rest = self.parse_known_intermixed_args([_protected(token) for token in argv])
         for token in sorted(rest, key=lambda token: not token.startswith("--")):
-            self._refuse(token.strip())
+            self._refuse(token)
         return vars(values)
 
     def _refuse(self, token: str) -> NoReturn:
         if not token.startswith("-"):
-            raise InvalidInput(f"unexpected argument {token!r}; values belong to options, see {self.prog} --help")
+            value = token.strip()
+            before = self.argv[: self.argv.index(value)] if value in self.argv else []
+            option = next((each for each in reversed(before) if each in self.surplus), "")
+            advice = self.surplus.get(option, f"values belong to options, see {self.prog} --help")
+            raise InvalidInput(f"unexpected argument {value!r}; {advice}")
         name = token.partition("=")[0]
         flags = [flag for action in self._actions for flag in action.option_strings if flag.startswith("--")]
         hint = did_you_mean(name, flags).strip() or f"known: {', '.join(sorted(flags))}"

@@ -24,6 +24,11 @@ def add_range(parser: Parser) -> None:
         _add_coupling_ranges(parser, "; with --over NAME one coupling K", "0.5 3")
     else:
         add_coupling(parser)
+        for option in ("--coupling", "--relative"):
+            parser.surplus[option] = (
+                f"beside --over, {option} takes one value; for ranges of both ask for meanfield phase POTENTIAL "
+                f"--over NAME LOW HIGH {option} LOW HIGH"
+            )
     _add_over(
         parser, "range of another continuous parameter, such as beta, noise, radius, w2 or confinement_cosine1"
     )

@@ -9,6 +9,12 @@ drive is :math:`h = (K*\rho)/\beta` with :math:`K = e^{\beta\langle x,y\rangle}`
 integral is :math:`\nabla h`, and its radial part
 :math:`R = \langle x, \int y K d\rho\rangle = (\partial_\beta K)*\rho`.
 
+The coefficients :math:`c_l` of K on the harmonics :math:`P_l` have derivatives without cancellation, since
+:math:`\partial_\beta K = \langle x,y\rangle K`: with :math:`\lambda = (d-2)/2` and :math:`k_l = c_l/N_l`,
+
+.. math:: \partial_\beta k_l = \frac{(l + 2\lambda) k_{l+1} + l k_{l-1}}{2l + 2\lambda}, \qquad
+          \partial_\beta k_0 = k_1.
+
 * softmax attention (SA; layer normalisation behind each block, "Post-LN"): :math:`\mathcal N = K*\rho`, so that
   :math:`v = \nabla\log(K*\rho)/\beta`. There is a Gibbs map, :math:`\rho = (K*\rho)^{\kappa/(\beta D)}/Z`, but no
   free energy: the velocity is the gradient of no functional of the density in the metric of Wasserstein.
@@ -31,10 +37,13 @@ from ..harmonics.gegenbauer import multiplicities
 from ..potentials import Array, Potential, Transformer
 from ..potentials.series import as_number
 from .capabilities import Capability
-from .velocity import VelocityLaw
+from .velocity import LawSlopes, VelocityLaw
 
 # The mean of exp(beta <x, y>) fits the range of doubles.
 LARGEST_BETA = 660.0
+# Where |beta| is smaller the average of the tokens is at least this long for all densities but those that are
+# uniform to a few percent, which leave that state while tokens move by as little.
+SHORTEST_AVERAGE = 0.05
 
 
 @dataclass(frozen=True)
@@ -96,9 +105,27 @@ class _Attention(VelocityLaw):
         exponents -= exponents.max(axis=-1, keepdims=True)
         return np.asarray(np.exp(exponents))
 
-    def _exponentials(self, domain: Domain, degree: int) -> Array:
-        """Return the coefficients of K, l = 0..degree."""
-        return np.asarray(-self.beta * self.potential.multipliers(domain, degree), dtype=float)
+    def _exponentials(self, domain: Domain, degree: int, order: int = 0) -> Array:
+        """Return the coefficients of K, l = 0..degree, or of its derivative of some order in beta."""
+        last = degree + order
+        numbers = multiplicities(domain, last).astype(float)
+        means = np.asarray(-self.beta * self.potential.multipliers(domain, last), dtype=float) / numbers
+        for _ in range(order):
+            degrees = np.arange(1, means.size - 1)
+            both = 2 * degrees + domain.dimension - 2
+            above = (degrees + domain.dimension - 2) / both * means[2:]
+            means = np.append(means[1], above + degrees / both * means[:-2])
+        return np.asarray(means * numbers[: degree + 1])
+
+    def slopes(self, name: str, domain: Domain, degree: int) -> LawSlopes:
+        """Return the derivatives in beta of the coefficients h_l = c_l/beta of the drive and of the speed."""
+        terms, slopes = (self._exponentials(domain, degree, order) for order in (0, 1))
+        radial = self.radial(domain, degree)
+        drive = (slopes - terms / self.beta) / self.beta
+        if radial is None:
+            return LawSlopes(drive, None, -1.0 / self.beta, -float(slopes[0] / terms[0]))
+        curvatures = self._exponentials(domain, degree, 2)
+        return LawSlopes(drive, curvatures, 0.0, -float(curvatures[0] / slopes[0]))
 
 
 @dataclass(frozen=True)
@@ -185,13 +212,8 @@ class NormalisedAttention(_Attention):
         return (_lacking(self.name) | {Capability.GIBBS_MAP: no_map}).get(capability, "")
 
     def radial(self, domain: Domain, degree: int) -> Array:
-        r"""Return the coefficients of :math:`\partial_\beta K`, :math:`N_l c_{l+1}/N_{l+1} + l c_l/\beta`.
-
-        By DLMF 10.29.4, the c_l being those of K.
-        """
-        terms, degrees = self._exponentials(domain, degree + 1), np.arange(degree + 1)
-        numbers = multiplicities(domain, degree + 1).astype(float)
-        return np.asarray(numbers[:-1] / numbers[1:] * terms[1:] + degrees * terms[:-1] / self.beta)
+        r"""Return the coefficients of :math:`\partial_\beta K`."""
+        return self._exponentials(domain, degree, 1)
 
     def speed(self, drive: Array, slope_squared: Array, radial: Array | None) -> Array:
         """Return 1 over the length of the average of the tokens."""
@@ -204,12 +226,14 @@ class NormalisedAttention(_Attention):
         return weights / self.beta, weights, cosines * weights
 
     def steepness(self) -> float:
-        """Return 1 + abs(beta) + 1/abs(beta), an estimate.
+        """Return 1 + abs(beta) + 1/max(abs(beta), 0.05), an estimate.
 
         Where the average of the tokens vanishes there is no bound. At the uniform density on the circle
-        perturbations of degree 1 grow at the rate 1/abs(beta).
+        perturbations of degree 1 grow at the rate 1/abs(beta); if beta is small they do so for a time of that order
+        only, in which tokens, at a speed of one at most, hardly move. Then the average is that of positions, and
+        the velocity as smooth as Kuramoto's.
         """
-        return 1.0 + abs(self.beta) + 1.0 / abs(self.beta)
+        return 1.0 + abs(self.beta) + 1.0 / max(abs(self.beta), SHORTEST_AVERAGE)
 
     def antiderivative(self, drive: Array) -> Array:
         """Refuse, since the speed depends on the slope of the drive as well."""

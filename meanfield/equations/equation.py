@@ -134,7 +134,8 @@ class Equation:
             If there is no such parameter.
         """
         places = self._places
-        free = " with a free coupling, which at(coupling=...) fixes," if self.coupling is None else ""
+        hidden = name == "coupling" and self.coupling is None
+        free = " with a free coupling, which at(coupling=...) fixes," if hidden else ""
         require_named(name, tuple(places), f"the problem{free}")
         return places[name]
 

@@ -10,7 +10,7 @@ Everything is known from the multipliers of W and k, since both convolutions are
 """
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
 
@@ -24,6 +24,19 @@ from .capabilities import Capability
 
 # Degrees in the sum that bounds the slope of a velocity.
 _LAST = 256
+
+
+class LawSlopes(NamedTuple):
+    """Derivatives of a velocity law in one of its parameters.
+
+    Those of the coefficients of the ``drive`` and of the ``radial`` drive by degree from 0, and of log s: ``speed``
+    where both drives are held, ``at_uniform`` where the density is the uniform one.
+    """
+
+    drive: Array
+    radial: Array | None
+    speed: float
+    at_uniform: float
 
 
 class VelocityLaw:
@@ -124,6 +137,16 @@ class VelocityLaw:
     def radial(self, domain: Domain, degree: int) -> Array | None:
         """Return the coefficients k_l, l = 0..degree, of the radial drive R = k*rho; None if there is none."""
         raise self._refusal()
+
+    def slopes(self, name: str, domain: Domain, degree: int) -> LawSlopes:
+        """Return the derivatives of the law in a parameter, their coefficients up to a degree.
+
+        Raises
+        ------
+        InvalidInput
+            If they are not known.
+        """
+        raise InvalidInput(f"the derivatives of {self.name} in {shown(name)} are not known")
 
     def speed(self, drive: Array, slope_squared: Array, radial: Array | None) -> Array:
         """Return the speed s at points with the drive h, the squared length of its slope, and the radial drive."""

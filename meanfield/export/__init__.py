@@ -8,7 +8,7 @@ suffix   content                                                  read back
 .npz     compressed numpy arrays                                  exactly
 .csv     tables of points, NAME.special.csv, NAME.provenance.json no
 .mat     MATLAB, in the layout of MatCont                         no
-.auto    AUTO-07p: b.NAME, s.NAME, d.NAME                         11 digits
+.auto    AUTO-07p: b.NAME, s.NAME, d.NAME, c.NAME, NAME.f90       11 digits
 =======  =======================================================  =========
 
 Every file holds the digest of its content, see :mod:`meanfield.export.digests`; what was changed afterwards is
@@ -112,7 +112,7 @@ def save(record: SavedRecord, path: str | Path, kind: str | None = None, force: 
     ----------
     path
         The file; its suffix chooses the format. Of a diagram ``NAME.auto`` and ``b.NAME`` mean the AUTO files
-        b.NAME, s.NAME and d.NAME in that directory.
+        b.NAME, s.NAME, d.NAME, NAME.f90 and c.NAME in that directory.
     kind
         The format, for a name whose suffix does not determine it: one of the values of ``KINDS``.
     force
@@ -261,7 +261,7 @@ def _targets(path: Path, kind: str) -> tuple[Path, ...]:
 
     if kind == "csv":
         return tables.csv_paths(path)
-    return auto.auto_paths(path) if kind == "auto" else (path,)
+    return auto.auto_targets(path) if kind == "auto" else (path,)
 
 
 def _writers(diagram: Diagram, targets: tuple[Path, ...], kind: str) -> dict[Path, Writer]:

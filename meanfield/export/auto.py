@@ -1,9 +1,12 @@
 r"""AUTO-07p files: ``b.NAME`` (diagram), ``s.NAME`` (labelled points), ``d.NAME`` (description of the numbers).
 
+Beside them ``NAME.f90`` has the equations and ``c.NAME`` the constants of a run, see
+:mod:`meanfield.export.auto_model`.
+
 U(1), ..., U(NDIM) are the cosine moments m_1, ..., m_n of the density; if any state of the diagram has sine
-moments, they follow in the second half of U. PAR(1) is the coupling, PAR(2) the noise; in a diagram in another
-parameter PAR(1) is that and PAR(3) the coupling. Every labelled point
-carries the direction of its branch, of length 1, so that AUTO can restart and switch branches there:
+moments, they follow in the second half of U. PAR(1) is the coupling, PAR(2) the noise, PAR(3) another parameter.
+Every labelled point carries the direction of its branch, of length 1, so that AUTO can restart and switch branches
+there:
 
 .. math::
 
@@ -32,6 +35,7 @@ from ..records.diagram import Branch, Diagram
 from ..theory import critical_modes
 from . import records
 from .auto_description import Layout, description, with_digests
+from .auto_model import Model, constants_text, diagram_model, model_text, significant
 from .files import beside
 
 Floats = NDArray[np.float64]
@@ -55,8 +59,15 @@ def auto_paths(path: Path) -> tuple[Path, Path, Path]:
     return beside(path, f"b.{stem}"), beside(path, f"s.{stem}"), beside(path, f"d.{stem}")
 
 
-def auto_texts(diagram: Diagram) -> tuple[str, str, str]:
-    """Return the content of the three files of a diagram.
+def auto_targets(path: Path) -> tuple[Path, ...]:
+    """Return all files that are written: ``b.NAME``, ``s.NAME``, ``c.NAME``, ``NAME.f90`` and ``d.NAME``."""
+    diagram, solutions, described = auto_paths(path)
+    stem = diagram.name[2:]
+    return diagram, solutions, beside(path, f"c.{stem}"), beside(path, f"{stem}.f90"), described
+
+
+def auto_texts(diagram: Diagram) -> tuple[str, ...]:
+    """Return the content of the files of a diagram, in the order of :func:`auto_targets`.
 
     Raises
     ------
@@ -67,9 +78,7 @@ def auto_texts(diagram: Diagram) -> tuple[str, str, str]:
     records.require_doubles(diagram, "AUTO")
     _require_axes(diagram)
     layout = _layout(diagram)
-    fixed = [float(diagram.problem.noise)]
-    if diagram.parameter != COUPLING:
-        fixed.append(float(diagram.problem.fixed_coupling))
+    model = diagram_model(diagram, layout)
     diagram_parts, solution_parts = [], []
     label = 0
     for index, branch in enumerate(diagram.branches):
@@ -79,11 +88,23 @@ def auto_texts(diagram: Diagram) -> tuple[str, str, str]:
         labels[codes > 0] = label + 1 + np.arange(np.count_nonzero(codes))
         label += int(np.count_nonzero(codes))
         _check(branch, vectors, index, label, layout)
-        diagram_parts.append(_header_block(diagram, branch, vectors, layout))
+        diagram_parts.append(_header_block(diagram, branch, vectors, model))
         diagram_parts.append(_data_lines(index, branch, vectors, codes, labels))
-        solution_parts.append(_solutions(index, branch, layout, codes, labels, fixed))
+        solution_parts.append(_solutions(index, branch, layout, codes, labels, model))
     points, solutions = "".join(diagram_parts), "".join(solution_parts)
-    return points, solutions, with_digests(description(diagram, layout), points, solutions)
+    steps = [size for branch in diagram.branches for size in _steps(branch, layout)]
+    # Without sines those suffice that the potential acts on, and AUTO is so much the faster.
+    unknowns = layout.dimension if layout.sines else min(layout.cosines, significant(model))
+    constants = constants_text(model, unknowns, (diagram.parameter,), diagram.interval, steps)
+    described = with_digests(description(diagram, layout), points, solutions)
+    return points, solutions, constants, model_text(model), described
+
+
+def _steps(branch: Branch, layout: Layout) -> list[float]:
+    """Return the distances between the points of a branch in its parameter and the unknowns."""
+    vectors = layout.vectors(branch.cosine, branch.sine)
+    places = np.column_stack([np.asarray(branch.values, dtype=np.float64), vectors])
+    return [float(step) for step in np.linalg.norm(np.diff(places, axis=0), axis=1)]
 
 
 def _require_axes(diagram: Diagram) -> None:
@@ -124,11 +145,11 @@ def _unstable_degree(diagram: Diagram) -> int:
     if diagram.parameter != COUPLING:
         low = high = problem.fixed_coupling
         ends = [problem.with_parameter(diagram.parameter, float(end)) for end in diagram.interval]
-        return max(_unstable_modes(end, low, high) for end in ends)
-    return _unstable_modes(problem, low, high)
+        return max(unstable_modes(end, low, high) for end in ends)
+    return unstable_modes(problem, low, high)
 
 
-def _unstable_modes(problem: Equation, low: Number, high: Number) -> int:
+def unstable_modes(problem: Equation, low: Number, high: Number) -> int:
     """Return the highest mode to which the uniform state is unstable between couplings, 0 if none is."""
     points = critical_modes(problem, min(low, 0.0), max(high, 0.0))
     return max((mode for point in points for mode in point.modes), default=0)
@@ -154,25 +175,26 @@ def _check(branch: Branch, vectors: Floats, index: int, label: int, layout: Layo
         )
 
 
-def _header_block(diagram: Diagram, branch: Branch, vectors: Floats, layout: Layout) -> str:
+def _header_block(diagram: Diagram, branch: Branch, vectors: Floats, model: Model) -> str:
     # AUTO takes the constants of a run over into the next, and stops at once at a point outside RL0 and RL1.
     lower, upper = (_five_digits(bound, way) for bound, way in zip(diagram.interval, ROUNDINGS, strict=True))
     steps = np.linalg.norm(np.diff(np.column_stack([branch.values, vectors]), axis=0), axis=1)
     size, largest = (max(float(step), 1e-99) for step in (steps.mean(), steps.max())) if steps.size else (0.1, 0.1)
     start = size if len(branch) == 1 or branch.values[1] >= branch.values[0] else -size
-    names = ["   PAR(1)", "   L2-NORM", *(f"     U({k})" for k in range(1, min(layout.dimension, SHOWN) + 1))]
+    dimension, number = vectors.shape[1], model.numbers[diagram.parameter]
+    names = [f"   PAR({number})", "   L2-NORM", *(f"     U({k})" for k in range(1, min(dimension, SHOWN) + 1))]
     lines = [
         f"   0 {lower:12.4E}{upper:12.4E}{0.0:12.4E}{1e4:12.4E}",
         f"   0   EPSL={1e-7:11.4E}   EPSU ={1e-7:11.4E}   EPSS ={1e-5:11.4E}",
         f"   0   DS  ={start:11.4E}   DSMIN={size / 1e4:11.4E}   DSMAX={largest:11.4E}",
-        f"   0   NDIM={layout.dimension:4d}   IPS =   1   IRS =   0   ILP =   1",
+        f"   0   NDIM={dimension:4d}   IPS =   1   IRS =   0   ILP =   1",
         "   0   NTST=   1   NCOL=   0   IAD =   3   ISP =   2",
         "   0   ISW =   1   IPLT=   0   NBC =   0   NINT=   0",
         f"   0   NMX={min(len(branch), 99999):5d}   NPR={0:5d}   MXBF=   0   IID =   2   IADS=   1",
         "   0   ITMX=   9   ITNW=   7   NWTN=   3   JAC =   0   NUZR=   0",
-        f"   0   NPAR={_parameters(diagram):4d}   THL = {{}}    THU = {{}}",
-        "   0   User-specified parameter:          1",
-        "   0   Active continuation parameter:     1",
+        f"   0   NPAR={len(model.numbers):4d}   THL = {{}}    THU = {{}}",
+        f"   0   User-specified parameter:       {number:4d}",
+        f"   0   Active continuation parameter:  {number:4d}",
         "   0",
         "   0    PT  TY  LAB " + "".join(f"{name:<{COLUMN_WIDTH}}" for name in names),
     ]
@@ -206,7 +228,7 @@ def _solutions(
     layout: Layout,
     codes: NDArray[np.int64],
     labels: NDArray[np.int64],
-    fixed: list[float],
+    model: Model,
 ) -> str:
     chosen = np.flatnonzero(codes)
     vectors = layout.vectors(branch.cosine[chosen], branch.sine[chosen])
@@ -218,17 +240,13 @@ def _solutions(
         known = bool(np.isfinite(lengths[row]) and lengths[row] > 0)
         body = auto_records([0.0, *vectors[row]])
         if known:
-            body += f"{1:5d}\n" + auto_records([speeds[row] / lengths[row]])
+            body += f"{model.numbers[branch.parameter]:5d}\n" + auto_records([speeds[row] / lengths[row]])
             body += auto_records(directions[row] / lengths[row])
-        body += auto_records([float(branch.values[point]), *fixed])
+        parameters = model.values({branch.parameter: float(branch.values[point])})
+        body += auto_records(parameters)
         head = [index + 1, int(point) % LARGEST_POINT + 1, int(codes[point]), int(labels[point]), 1, 1]
-        blocks.append(_solution_header(head, (layout.dimension, 1 + len(fixed)), body.count("\n"), known) + body)
+        blocks.append(_solution_header(head, (layout.dimension, len(parameters)), body.count("\n"), known) + body)
     return "".join(blocks)
-
-
-def _parameters(diagram: Diagram) -> int:
-    """Return how many parameters there are: what varies, the noise, and the coupling if it is another."""
-    return 2 if diagram.parameter == COUPLING else 3
 
 
 def _solution_header(head: Sequence[int], sizes: tuple[int, int], lines: int, known: bool) -> str:

@@ -1,12 +1,14 @@
-r"""AUTO-07p files of curves of special points: two free parameters, PAR(3) and PAR(1).
+"""AUTO-07p files of curves of special points: two free parameters.
 
-U holds the moments of the state as in the files of a diagram, PAR(1) is the coupling, PAR(2) the noise and PAR(3)
-the parameter along which the curve runs; a curve in two parameters other than the coupling has PAR(3) and PAR(4).
-Points of fold curves are labelled LP, of thresholds and curves of branch points BP, and those of transitions as
-regular ones, so that AUTO can start from each of them, a fold with ISW = 2. Where the noise is itself the parameter
-it is PAR(3), and PAR(2) has the same value.
+The parameters have the numbers of :mod:`meanfield.export.auto_model`: PAR(1) is the coupling, PAR(2) the noise, and
+PAR(3), PAR(4) the others of the two along which the curve runs. U holds the moments of the state on which the
+potential acts; the others follow. Points of fold curves are labelled LP, of thresholds and curves of branch points
+BP, from which AUTO starts with ISW = 2. Those of transitions are regular ones of a problem with one free parameter:
+behind the moments U has those of the second state, unless it is uniform, and the second parameter, determined by
+equal free energies.
 """
 
+import dataclasses
 from collections.abc import Sequence
 from typing import Any
 
@@ -14,20 +16,33 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import InvalidInput
+from ..records.columns import COUPLING
 from ..records.curves import Curve
 from ..wording import describe
-from .auto import COLUMN_WIDTH, LARGEST_DIMENSION, LARGEST_POINT, SHOWN, auto_number, auto_records, kept_moments
+from .auto import (
+    COLUMN_WIDTH,
+    LARGEST_DIMENSION,
+    LARGEST_POINT,
+    SHOWN,
+    auto_number,
+    auto_records,
+    kept_moments,
+    unstable_modes,
+)
 from .auto_description import Layout, with_digests
+from .auto_model import Model, constants_text, model_text, significant
 
 Floats = NDArray[np.float64]
 
 CODES = {"fold": 2, "threshold": 1, "branch point": 1, "transition": 4}
+# ISW of AUTO, which is also the number of its free parameters.
+KINDS = {"fold": 2, "threshold": 2, "branch point": 2, "transition": 1}
 # Points of a curve that have a label of their own, beside the organising ones and the ends.
 EVERY = 5
 
 
-def curve_texts(curves: Sequence[Curve]) -> tuple[str, str, str]:
-    """Return the content of ``b.NAME``, ``s.NAME`` and ``d.NAME`` for curves in one pair of parameters.
+def curve_texts(curves: Sequence[Curve]) -> tuple[str, ...]:
+    """Return the content of ``b.NAME``, ``s.NAME``, ``c.NAME``, ``NAME.f90`` and ``d.NAME`` for curves in one pair.
 
     Raises
     ------
@@ -35,23 +50,75 @@ def curve_texts(curves: Sequence[Curve]) -> tuple[str, str, str]:
         If a state has no axis of symmetry, a number is not finite or the curves exceed the columns of the format.
     """
     _require(curves)
-    kept = [kept_moments([(curve.cosine, curve.sine)]) for curve in curves]
-    chiral = any(np.any(curve.sine) for curve in curves)
-    layout = Layout(max(kept, default=1), max(kept, default=1) if chiral else 0)
-    if layout.dimension > LARGEST_DIMENSION:
-        raise InvalidInput(
-            f"AUTO files hold at most {LARGEST_DIMENSION} unknowns, not {layout.dimension}; write .nc"
-        )
-    numbers = _parameters(curves)
-    lines, solutions, label = [], [], 0
+    model = _model(curves)
+    layout = Layout(model.unknowns, model.unknowns if model.sines else 0)
+    lines, solutions, steps, sizes, label = [], [], [], [], 0
     for index, curve in enumerate(curves):
-        vectors = layout.vectors(curve.cosine, curve.sine)
+        vectors = _vectors(curve, layout)
+        if vectors.shape[1] > LARGEST_DIMENSION:
+            raise InvalidInput(
+                f"AUTO files hold at most {LARGEST_DIMENSION} unknowns, not {vectors.shape[1]}; write .nc"
+            )
+        sizes.append(vectors.shape[1])
         labels = _labels(curve, label)
         label = int(labels.max(initial=label))
-        lines.append(_header(curve, vectors, numbers) + _data(index, curve, vectors, labels))
-        solutions.append(_solutions(index, curve, vectors, labels, numbers))
+        steps.append(_steps(curve, vectors))
+        lines.append(_header(curve, vectors, steps[-1], model) + _data(index, curve, vectors, labels))
+        solutions.append(_solutions(index, curve, vectors, labels, model))
     points, states = "".join(lines), "".join(solutions)
-    return points, states, with_digests(_description(curves, layout, numbers), points, states)
+    # Those of the first curve; the description has the others.
+    free, kind, lengths = curves[0].parameters, KINDS[curves[0].type], np.concatenate(steps).tolist()
+    constants = constants_text(model, sizes[0], free, _interval(curves), lengths, kind)
+    described = with_digests(_description(curves, layout, model), points, states)
+    return points, states, constants, model_text(model), described
+
+
+def _model(curves: Sequence[Curve]) -> Model:
+    """Return the model of curves: unknown are the moments that the potential acts on."""
+    pairs = [(curve.cosine, curve.sine) for curve in curves]
+    pairs += [pair for pair in map(_second_states, curves) if pair]
+    kept = max(kept_moments(pairs), *(_critical_degree(curve) for curve in curves))
+    parameters = curves[0].parameters
+    second = np.concatenate([np.asarray(curve.second, dtype=float) for curve in curves])
+    ranges = zip(parameters, (_interval(curves), (float(second.min()), float(second.max()))), strict=True)
+    varied = {name: interval for name, interval in ranges if name != COUPLING}
+    chiral = any(np.any(sine) for _, sine in pairs)
+    model = Model(curves[0].problem, kept, kept, chiral, varied, parameters[1])
+    return dataclasses.replace(model, unknowns=min(kept, significant(model)))
+
+
+def _interval(curves: Sequence[Curve]) -> tuple[float, float]:
+    """Return the range of the first parameter that all curves cover together."""
+    ends = np.array([curve.interval for curve in curves], dtype=float)
+    return float(ends.min()), float(ends.max())
+
+
+def _second_states(curve: Curve) -> tuple[Floats, Floats] | None:
+    """Return the moments of the second states of a curve; None if there are none or they are uniform."""
+    cosine, sine = curve.other_cosine, curve.other_sine
+    if cosine is None or sine is None:
+        return None
+    uniform = curve.problem.confinement is None and not (np.any(cosine[:, 1:]) or np.any(sine))
+    return None if uniform else (cosine, sine)
+
+
+def _critical_degree(curve: Curve) -> int:
+    """Return the highest mode to which the uniform state is unstable at an end of a curve that lies on it."""
+    if curve.problem.confinement is not None or curve.type not in ("threshold", "branch point"):
+        return 0
+    ends = [curve.point(place).problem for place in (0, -1)]
+    return max(unstable_modes(end, end.fixed_coupling, end.fixed_coupling) for end in ends)
+
+
+def _vectors(curve: Curve, layout: Layout) -> Floats:
+    """Return the unknowns: of a transition those of both states, but of a uniform one, and the second parameter."""
+    parts = [layout.vectors(curve.cosine, curve.sine)]
+    if curve.type == "transition":
+        second = _second_states(curve)
+        if second is not None:
+            parts.append(layout.vectors(*second))
+        parts.append(np.asarray(curve.values[:, 1:], dtype=float))
+    return np.hstack(parts)
 
 
 def _require(curves: Sequence[Curve]) -> None:
@@ -71,12 +138,6 @@ def _require(curves: Sequence[Curve]) -> None:
             )
 
 
-def _parameters(curves: Sequence[Curve]) -> dict[str, int]:
-    """Return the number of each free parameter, the first to vary first."""
-    first, second = curves[0].parameters
-    return {first: 3, second: 1} if second == "coupling" else {first: 3, second: 4}
-
-
 def _labels(curve: Curve, before: int) -> NDArray[np.int64]:
     """Return the labels of the points of a curve, 0 where there is none."""
     named = np.array([bool(name) for name in curve.point_labels]) | (np.arange(len(curve)) % EVERY == 0)
@@ -86,12 +147,16 @@ def _labels(curve: Curve, before: int) -> NDArray[np.int64]:
     return labels
 
 
-def _header(curve: Curve, vectors: Floats, numbers: dict[str, int]) -> str:
+def _steps(curve: Curve, vectors: Floats) -> Floats:
+    """Return the distances between points in the parameters and the unknowns."""
     places = np.asarray(curve.values, dtype=float)
-    steps = np.linalg.norm(np.diff(np.column_stack([places, vectors]), axis=0), axis=1)
+    return np.asarray(np.linalg.norm(np.diff(np.column_stack([places, vectors]), axis=0), axis=1))
+
+
+def _header(curve: Curve, vectors: Floats, steps: Floats, model: Model) -> str:
     size, largest = (max(float(step), 1e-99) for step in (steps.mean(), steps.max())) if steps.size else (0.1, 0.1)
     low, high = sorted(map(float, curve.interval))
-    first, second = numbers.values()
+    first, second = (model.numbers[name] for name in curve.parameters)
     names = [
         f"   PAR({first})",
         "   L2-NORM",
@@ -104,10 +169,10 @@ def _header(curve: Curve, vectors: Floats, numbers: dict[str, int]) -> str:
         f"   0   DS  ={size:11.4E}   DSMIN={size / 1e4:11.4E}   DSMAX={largest:11.4E}",
         f"   0   NDIM={vectors.shape[1]:4d}   IPS =   1   IRS =   0   ILP =   1",
         "   0   NTST=   1   NCOL=   0   IAD =   3   ISP =   2",
-        "   0   ISW =   2   IPLT=   0   NBC =   0   NINT=   0",
+        f"   0   ISW ={KINDS[curve.type]:4d}   IPLT=   0   NBC =   0   NINT=   0",
         f"   0   NMX={min(len(curve), 99999):5d}   NPR={0:5d}   MXBF=   0   IID =   2   IADS=   1",
         "   0   ITMX=   9   ITNW=   7   NWTN=   3   JAC =   0   NUZR=   0",
-        f"   0   NPAR={max(numbers.values()):4d}   THL = {{}}    THU = {{}}",
+        f"   0   NPAR={len(model.numbers):4d}   THL = {{}}    THU = {{}}",
         f"   0   User-specified parameters:       {first:4d}{second:4d}",
         f"   0   Active continuation parameters:  {first:4d}{second:4d}",
         "   0",
@@ -137,19 +202,15 @@ def _codes(curve: Curve, labels: NDArray[np.int64]) -> NDArray[np.int64]:
     return np.where(labels > 0, CODES[curve.type], 0)
 
 
-def _solutions(
-    index: int, curve: Curve, vectors: Floats, labels: NDArray[np.int64], numbers: dict[str, int]
-) -> str:
+def _solutions(index: int, curve: Curve, vectors: Floats, labels: NDArray[np.int64], model: Model) -> str:
     blocks = []
-    count, dimension = max(numbers.values()), vectors.shape[1]
+    dimension, kind = vectors.shape[1], KINDS[curve.type]
     for point in np.flatnonzero(labels).tolist():
-        parameters = np.zeros(count)
-        parameters[:2] = curve.coupling[point], _noise(curve, point)
-        for number, value in zip(numbers.values(), curve.values[point], strict=True):
-            parameters[number - 1] = value
+        places = dict(zip(curve.parameters, curve.values[point].tolist(), strict=True))
+        parameters = model.values({COUPLING: float(curve.coupling[point])} | places)
         body = auto_records([0.0, *vectors[point]]) + auto_records(parameters)
-        head: list[Any] = [index + 1, point % LARGEST_POINT + 1, CODES[curve.type], int(labels[point]), 2, 1]
-        tail = [0, 0, count, 0, dimension, 1, 0]
+        head: list[Any] = [index + 1, point % LARGEST_POINT + 1, CODES[curve.type], int(labels[point]), kind, kind]
+        tail = [0, 0, len(parameters), 0, dimension, 1, 0]
         blocks.append(
             "".join(f"{value:6d}" for value in head)
             + f"{1:8d}{dimension + 1:6d}{body.count(chr(10)):8d}"
@@ -160,24 +221,22 @@ def _solutions(
     return "".join(blocks)
 
 
-def _noise(curve: Curve, point: int) -> float:
-    places = dict(zip(curve.parameters, curve.values[point].tolist(), strict=True))
-    return float(places.get("noise", curve.problem.noise))
-
-
-def _description(curves: Sequence[Curve], layout: Layout, numbers: dict[str, int]) -> str:
-    names = ", ".join(f"PAR({number}) = {name}" for name, number in numbers.items())
+def _description(curves: Sequence[Curve], layout: Layout, model: Model) -> str:
+    names = ", ".join(f"PAR({number}) = {name}" for name, number in model.numbers.items())
+    one, both = layout.dimension + 1, 2 * layout.dimension + 1
     lines = [
         "Curves of special points of a McKean-Vlasov equation in two parameters, written by meanfield.",
         "",
         describe(curves[0].problem),
         f"U(1..{layout.cosines}): moments of the state, by degree"
         + (f"; U({layout.cosines + 1}..{layout.dimension}): its sine moments" if layout.sines else ""),
-        f"PAR(1) = coupling, PAR(2) = noise, {names}",
+        names,
         "The equations 0 = G are those of the files of a diagram: G_k = m_k - <.> over exp(-(kappa W*rho + V)/D),",
-        "the multipliers of W being those at the parameters of each point.",
-        "Labels: LP fold, BP threshold of the uniform state or branch point, RG equal free energy of two states,",
-        "of which U is the first. Start from an LP with ISW = 2 and both parameters in ICP.",
+        "and NAME.f90 has them for AUTO, the multipliers as functions of the parameters.",
+        "Labels: LP fold and BP threshold of the uniform state or branch point, from which AUTO starts with",
+        f"ISW = 2 and NDIM = {layout.dimension}; RG equal free energy of two states, from which it starts with",
+        f"ISW = 1 and NDIM = {one} where the second state is uniform, {both} where its moments follow those",
+        f"of the first; the last unknown is PAR({model.numbers[model.second]}).",
         "",
         *(f"branch {index + 1}: {curve.label}, {len(curve)} points" for index, curve in enumerate(curves)),
     ]

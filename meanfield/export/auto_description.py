@@ -98,22 +98,21 @@ def _has_sines(diagram: Diagram) -> bool:
 
 def _on_the_circle(diagram: Diagram, layout: Layout) -> list[str]:
     unknowns = f"U(k) = m_k, k = 1..{layout.cosines}: cosine moments of the density"
-    kappa, noise = _symbols(diagram)
-    equations = [f"G_k = m_k - <cos(k theta)>,  rho ~ exp(-sum_j ({kappa} w_j m_j + v_j) cos(j theta) / {noise}),"]
+    equations = ["G_k = m_k - <cos(k theta)>,  rho ~ exp(-sum_j (PAR(1) w_j m_j + v_j) cos(j theta) / PAR(2)),"]
     uneven = _has_sines(diagram)
     if layout.sines:
         unknowns += f"; U({layout.cosines} + k) = s_k: its sine moments"
         equations = [
             "G_k = m_k - <cos(k theta)>,  G_(n+k) = s_k - <sin(k theta)>,",
-            f"rho ~ exp(-sum_j (({kappa} w_j m_j + v_j) cos(j theta)"
-            f" + {f'({kappa} w_j s_j + u_j)' if uneven else f'{kappa} w_j s_j'} sin(j theta)) / {noise}),",
+            "rho ~ exp(-sum_j ((PAR(1) w_j m_j + v_j) cos(j theta)"
+            f" + {'(PAR(1) w_j s_j + u_j)' if uneven else 'PAR(1) w_j s_j'} sin(j theta)) / PAR(2)),",
         ]
     return [
         "Stationary states of a McKean-Vlasov equation on the circle, written by meanfield.",
         "",
         unknowns,
         _parameters(diagram),
-        "The equations 0 = G for a model file, <.> being the mean over the normalised density rho:",
+        "The equations 0 = G of NAME.f90, <.> being the mean over the normalised density rho:",
         *(f"    {line}" for line in equations),
         "    with the multipliers w_j of the interaction and v_j of the confinement listed below;",
         *(["    behind them the u_j of its sines;"] if uneven else []),
@@ -123,35 +122,28 @@ def _on_the_circle(diagram: Diagram, layout: Layout) -> list[str]:
 
 
 def _on_the_sphere(diagram: Diagram, layout: Layout) -> list[str]:
-    d, (kappa, noise) = diagram.problem.domain.dimension, _symbols(diagram)
+    d = diagram.problem.domain.dimension
     return [
         f"Stationary states of a McKean-Vlasov equation on the sphere S^{d - 1}, d = {d}, those with an axis of",
         "symmetry, written by meanfield.",
         "",
         f"U(l) = p_l, l = 1..{layout.cosines}: moments of the density with P_l(u), u = cos(theta) from the axis",
         _parameters(diagram),
-        "The equations 0 = G for a model file, <.> being the mean over -1 < u < 1 with the normalised weight",
+        "The equations 0 = G of NAME.f90, <.> being the mean over -1 < u < 1 with the normalised weight",
         "rho(u) (1 - u^2)^((d - 3)/2):",
-        f"    G_l = p_l - <P_l(u)>,  rho ~ exp(-sum_j ({kappa} w_j p_j + v_j) P_j(u) / {noise}),",
+        "    G_l = p_l - <P_l(u)>,  rho ~ exp(-sum_j (PAR(1) w_j p_j + v_j) P_j(u) / PAR(2)),",
         "    P_0 = 1,  P_1 = u,  (l + d - 2) P_(l+1) = (2 l + d - 2) u P_l - l P_(l-1),",
         "    with the multipliers w_j of the interaction and v_j of the confinement listed below;",
         "    those not listed are 0. F = -G has the sign that AUTO needs to tell stability.",
-        f"There are N_j harmonics of degree j: degree j becomes critical at {kappa} = -N_j {noise} / w_j, and the",
-        "density over the uniform one is 1 + sum_j N_j p_j P_j(u).",
+        "There are N_j harmonics of degree j: degree j becomes critical at PAR(1) = -N_j PAR(2) / w_j, and",
+        "the density over the uniform one is 1 + sum_j N_j p_j P_j(u).",
     ]
 
 
 def _parameters(diagram: Diagram) -> str:
     """Return what the parameters are in words."""
-    if diagram.parameter == COUPLING:
-        return "PAR(1) = coupling kappa, PAR(2) = noise D"
-    return f"PAR(1) = {diagram.parameter}, PAR(2) = noise D, PAR(3) = coupling kappa"
-
-
-def _symbols(diagram: Diagram) -> tuple[str, str]:
-    """Return the coupling and the noise as the equations have them."""
-    kappa = "PAR(1)" if diagram.parameter == COUPLING else "PAR(3)"
-    return kappa, "PAR(1)" if diagram.parameter == "noise" else "PAR(2)"
+    other = "" if diagram.parameter in (COUPLING, "noise") else f", PAR(3) = {diagram.parameter}"
+    return f"PAR(1) = coupling kappa, PAR(2) = noise D{other}"
 
 
 def _listed(diagram: Diagram) -> list[str]:
@@ -159,7 +151,7 @@ def _listed(diagram: Diagram) -> list[str]:
     if diagram.parameter in (COUPLING, "noise"):
         return []
     value = float(_problem(diagram).parameters[diagram.parameter])
-    return [f"w_j and v_j are listed at PAR(1) = {value:.17g}; a model file has them as functions of PAR(1)."]
+    return [f"w_j and v_j are listed at PAR(3) = {value:.17g}; the equations file has them as functions of it."]
 
 
 def _problem(diagram: Diagram) -> Equation:
@@ -181,8 +173,8 @@ def _without_equations(diagram: Diagram, layout: Layout) -> list[str]:
         "",
         f"U(k), k = 1..{layout.cosines}: moments of the density by degree{sines}",
         _parameters(diagram),
-        "The velocity is not the gradient law of a pair potential, whose equations alone are described here for a",
-        "model file: AUTO can draw these branches and not go on from them.",
+        "The velocity is not the gradient law of a pair potential, whose equations alone are written: AUTO can",
+        "draw these branches and not go on from them.",
     ]
 
 
@@ -224,7 +216,7 @@ def _machine_header(diagram: Diagram, layout: Layout) -> dict[str, object]:
     branches = [records.branch_header(branch) | {"points": len(branch)} for branch in diagram.branches]
     names = records.EVENT_INDICES + records.EVENT_TEXTS + records.EVENT_NUMBERS + records.EVENT_COUNTS
     events = [
-        {name: getattr(event, name) for name in names} | records.varied_event(event)
+        {name: getattr(event, name) for name in names} | records.varied_event(event) | records.second_state(event)
         for event in diagram.special_points
     ]
     return header | {

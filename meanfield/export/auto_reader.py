@@ -28,6 +28,7 @@ from ..theory import critical_coupling
 from . import plausible, records
 from .auto import COLUMN_WIDTH, LARGEST_POINT, auto_paths
 from .auto_description import DESCRIPTION_KEY, Layout, require_one_set
+from .auto_model import NOISE
 from .files import is_directory, is_file
 
 Floats = NDArray[np.float64]
@@ -108,12 +109,12 @@ def read_auto(path: str | Path, problem: Equation | None = None, *, check: bool 
 
 def _read(paths: tuple[Path, Path, Path], problem: Equation | None, check: bool) -> Diagram:
     diagram_path, solution_path, description_path = paths
-    points = _text(diagram_path)
-    branches = parse_diagram(points, diagram_path.name)
-    vectors, words = _text(solution_path), _words(description_path)
+    points, words = _text(diagram_path), _words(description_path)
+    header = _own_header(description_path, words)
+    branches = parse_diagram(points, diagram_path.name, _free(header))
+    vectors = _text(solution_path)
     solutions = parse_solutions(vectors, solution_path.name)
     told = check and require_one_set(description_path, words, points, vectors)
-    header = _own_header(description_path, words)
     if problem is None:
         if header is None:
             raise InvalidInput(
@@ -130,14 +131,23 @@ def _read(paths: tuple[Path, Path, Path], problem: Equation | None, check: bool)
     return diagram
 
 
-def parse_diagram(text: str, name: str) -> list[AutoBranch]:
-    """Return the branches in the text of a b. file."""
+def _free(header: dict[str, Any] | None) -> tuple[str, ...]:
+    """Return the numbers that the parameter of a diagram may have."""
+    own = (header or {}).get("parameter", CALLED)
+    if own == CALLED:
+        return (COUPLING,)
+    # In files of before the parameter of every diagram was the first.
+    return (COUPLING, "2" if own == NOISE else "3")
+
+
+def parse_diagram(text: str, name: str, free: tuple[str, ...] = (COUPLING,)) -> list[AutoBranch]:
+    """Return the branches in the text of a b. file, which follow one of the parameters of these numbers."""
     branches: list[AutoBranch] = []
     dimension: int | None = None
     printed = 1
     fresh = True
     for number, line in enumerate(_lines(text, name), 1):
-        _require_coupling(line, name)
+        _require_free(line, name, free)
         try:
             if int(line[:4]) == 0:
                 fresh = True
@@ -460,9 +470,9 @@ def _listed(line: str, key: str) -> list[str]:
     return rest.partition(":")[2].split() if found else []
 
 
-def _require_coupling(line: str, name: str) -> None:
+def _require_free(line: str, name: str, admissible: tuple[str, ...]) -> None:
     free = _listed(line, "Active continuation parameter")
-    if len(free) > 1 or (free and free[0].isdigit() and free[0] != COUPLING):
+    if len(free) > 1 or (free and free[0].isdigit() and free[0] not in admissible):
         raise InvalidInput(
             f"{name} follows parameter {' and '.join(free)}; "
             f"a diagram follows parameter {COUPLING}, the coupling, and no other"

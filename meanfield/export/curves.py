@@ -231,7 +231,8 @@ def _point_values(point: OrganisingPoint) -> dict[str, Any]:
 
 def _point_from(values: Mapping[str, Any]) -> OrganisingPoint:
     own = {name: _tuple(value) for name, value in values.items()}
-    return OrganisingPoint(**(own | {name: _floats(own[name]) for name in ("values", "cosine", "sine")}))
+    arrays = ("values", "cosine", "sine", "other_cosine", "other_sine")
+    return OrganisingPoint(**(own | {name: _floats(own[name]) for name in arrays if own.get(name) is not None}))
 
 
 def _tuple(value: Any) -> Any:

@@ -138,7 +138,11 @@ def _event(event: SpecialPoint) -> dict[str, Any]:
     values: dict[str, Any] = {
         name: np.nan if value is None else value for name, value in records.event_values(event).items()
     }
-    values |= {name: np.asarray(getattr(event, name), dtype=np.float64) for name in records.EVENT_MOMENTS}
+    names = records.EVENT_MOMENTS + records.EVENT_OTHERS
+    known = {name: getattr(event, name) for name in names}
+    values |= {
+        name: np.zeros(0) if each is None else np.asarray(each, dtype=np.float64) for name, each in known.items()
+    }
     return values | {"branch": event.branch + 1, "point": event.point + 1}
 
 

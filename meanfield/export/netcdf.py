@@ -62,6 +62,9 @@ DESCRIPTIONS: dict[str, tuple[str, str, dict[str, Any]]] = {
     "status": ("how the location ended", "", {}),
     "description": ("the event in words", "", {}),
     "moments": ("number of moments that are stored; the rest is padding", "1", {}),
+    "other_moments": ("number of moments of a second state of equal free energy, 0 if there is none", "1", {}),
+    "other_cosine": ("moments 'cosine' of the second state", "1", {}),
+    "other_sine": ("moments 'sine' of the second state", "1", {}),
 }  # fmt: skip
 
 
@@ -166,6 +169,10 @@ def _events_from(table: "xarray.Dataset") -> list[SpecialPoint]:
     for index, size in enumerate(columns["moments"]):
         values = {name: column[index] for name, column in numbers.items() if name != "degree"}
         values |= header | {name: values[name][:size] for name in records.EVENT_MOMENTS}
+        if others := int(values.get("other_moments", 0)):
+            values |= {name: values[name][:others] for name in records.EVENT_OTHERS}
+        else:
+            values |= dict.fromkeys(records.EVENT_OTHERS)
         events.append(records.event_from(values))
     return events
 
@@ -222,11 +229,8 @@ def _events_dataset(events: Sequence[SpecialPoint]) -> "xarray.Dataset":
     for name in records.EVENT_COUNTS:
         counts = [getattr(event, name) for event in events]
         columns[name] = np.array([-1 if count is None else count for count in counts], dtype=np.int64)
-    columns["moments"] = np.array([event.cosine.size for event in events], dtype=np.int64)
-    for name in records.EVENT_MOMENTS:
-        columns[name] = np.zeros((len(events), width))
-        for index, event in enumerate(events):
-            columns[name][index, : event.cosine.size] = getattr(event, name)
+    columns |= _padded_moments(events, "moments", records.EVENT_MOMENTS)
+    others = _padded_moments(events, "other_moments", records.EVENT_OTHERS)
     # Events of branches of both layouts share a table: its columns are places.
     used = {event.layout: event.moments.modes for event in events}
     modes = [used[layout] for layout in sorted(used)]
@@ -234,6 +238,11 @@ def _events_dataset(events: Sequence[SpecialPoint]) -> "xarray.Dataset":
     variables = {
         name: _variable(name, ("event", dimension)[: column.ndim], column) for name, column in columns.items()
     }
+    if others["other_moments"].any():
+        variables |= {
+            name: _variable(name, ("event", "other_" + dimension)[: column.ndim], column)
+            for name, column in others.items()
+        }
     _say_moments(variables, *modes)
     attributes = {"long_name": "special points of all branches"}
     if header:
@@ -241,6 +250,18 @@ def _events_dataset(events: Sequence[SpecialPoint]) -> "xarray.Dataset":
         attributes["header"] = records.dump(header)
     coordinates = {"degree": _degrees(width)} if dimension == "degree" else {}
     return xarray.Dataset(variables, coordinates, attributes)
+
+
+def _padded_moments(events: Sequence[SpecialPoint], count: str, names: tuple[str, str]) -> dict[str, NDArray[Any]]:
+    """Return moments of special points with zeros behind, and under ``count`` how many each has."""
+    known = ([getattr(event, name) for name in names] for event in events)
+    rows = [np.zeros((2, 0)) if row[0] is None else np.array(row) for row in known]
+    sizes = np.array([row.shape[1] for row in rows], dtype=np.int64)
+    padded = np.zeros((2, len(events), int(sizes.max(initial=1))))
+    for index, (row, size) in enumerate(zip(rows, sizes.tolist(), strict=True)):
+        padded[:, index, :size] = row
+    columns: dict[str, NDArray[Any]] = {count: sizes, **dict(zip(names, padded, strict=True))}
+    return columns
 
 
 def _number_names(header: dict[str, Any]) -> tuple[str, ...]:

@@ -131,6 +131,8 @@ def _require_event(diagram: Diagram, event: SpecialPoint, what: str) -> None:
     relative = np.nan if event.relative_coupling is None else event.relative_coupling
     _require_relative(diagram, np.asarray(event.coupling), np.asarray(relative), what)
     require_moments(event.cosine, event.sine, what)
+    if event.other_cosine is not None and event.other_sine is not None:
+        require_moments(event.other_cosine, event.other_sine, f"the second state of {what}")
     for name in ("cosine", "sine"):
         own, of_branch = getattr(event, name), getattr(branch, name)[event.point]
         size = min(own.size, of_branch.size)

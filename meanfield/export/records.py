@@ -50,6 +50,8 @@ EVENT_INDICES = ("branch", "point")
 EVENT_COUNTS = ("unstable_before", "unstable_after", "kernel_dimension")
 EVENT_TEXTS = ("type", "status", "description", "layout")
 EVENT_MOMENTS = ("cosine", "sine")
+# The second state of a transition between two clustered ones; other points have none.
+EVENT_OTHERS = ("other_cosine", "other_sine")
 
 
 def package_version() -> str:
@@ -389,7 +391,12 @@ def event_header(event: SpecialPoint) -> dict[str, Any]:
     """Return all fields of a special point without its moments, as JSON can hold them."""
     names = EVENT_INDICES + EVENT_TEXTS + EVENT_NUMBERS + EVENT_COUNTS
     values: dict[str, Any] = plain({name: getattr(event, name) for name in names} | varied_event(event))
-    return values
+    return values | second_state(event)
+
+
+def second_state(event: SpecialPoint) -> dict[str, Any]:
+    """Return the entries of the second state of a transition, as JSON can hold them, empty where there is none."""
+    return {} if event.other_cosine is None else {name: plain(getattr(event, name)) for name in EVENT_OTHERS}
 
 
 def varied_event(event: SpecialPoint) -> dict[str, Any]:
@@ -411,6 +418,7 @@ def event_from(values: Mapping[str, Any]) -> SpecialPoint:
     fields |= {name: _number(values[name]) for name in EVENT_NUMBERS}
     fields |= {name: _count(values[name]) for name in EVENT_COUNTS}
     fields |= {name: _floats(values[name]) for name in EVENT_MOMENTS}
+    fields |= {name: _floats(values[name]) for name in EVENT_OTHERS if values.get(name) is not None}
     if (parameter := str(values.get("parameter", COUPLING))) != COUPLING:
         fields |= {"parameter": parameter, "parameter_value": _number(values[parameter_column(parameter)])}
     if math.isnan(fields["relative_coupling"]):

@@ -149,7 +149,7 @@ def _event(event: SpecialPoint, row: dict[str, Any], coefficients: bool) -> dict
     values: dict[str, Any] = records.plain(row)
     if coefficients:
         values |= records.plain({name: getattr(event, name) for name in (*records.EVENT_MOMENTS, "layout")})
-        values |= records.varied(event.parameter)
+        values |= records.varied(event.parameter) | records.second_state(event)
     return values
 
 

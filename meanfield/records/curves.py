@@ -61,6 +61,9 @@ class OrganisingPoint(Record):
         Labels of the curves through it.
     cosine, sine : (n + 1,) float
         Moments of the state; at the uniform state zeros behind the mass 1.
+    other_cosine, other_sine : (S, n + 1) float or None
+        Moments of the S further states of equal free energy: two at a triple point, one where a first-order line
+        passes the point; None elsewhere, and in files written without them.
     description : str
         The point in words.
     layout : str
@@ -86,6 +89,8 @@ class OrganisingPoint(Record):
     layout: Layout = "degree"
     domain: Domain = field(default_factory=Circle)
     problem: Equation | None = None
+    other_cosine: Floats | None = None
+    other_sine: Floats | None = None
 
     @property
     def moments(self) -> Moments:

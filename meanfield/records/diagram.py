@@ -79,6 +79,9 @@ class SpecialPoint(Record):
         The parameter of the diagram, ``coupling`` by default.
     parameter_value : float or None
         Its value, if it is not the coupling.
+    other_cosine, other_sine : (n + 1,) float or None
+        Moments of the second state of a transition between two clustered states; None where that is the uniform
+        one or has another layout, at other points, and in files written without them.
     """
 
     branch: int
@@ -100,6 +103,8 @@ class SpecialPoint(Record):
     problem: Equation | None = None
     parameter: str = COUPLING
     parameter_value: Number | None = None
+    other_cosine: Floats | None = None
+    other_sine: Floats | None = None
 
     @property
     def value(self) -> Number:

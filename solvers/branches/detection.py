@@ -36,7 +36,7 @@ class Event:
     """A located event: its kind, the point on the curve and the change of the unstable count.
 
     ``crossing`` is set where curves nearly cross without a symmetry, more closely than steps resolve:
-    the point at which they would cross.
+    the point at which they would cross. ``rival`` is the second of two clustered states of equal free energy.
     """
 
     kind: PointType
@@ -51,6 +51,7 @@ class Event:
     after: int | None = None
     recorded: int | None = None
     crossing: Point | None = None
+    rival: Point | None = None
 
     @property
     def origin(self) -> Point:
@@ -207,7 +208,9 @@ def _crossings(curve: _Curve, block: Block, folds: list[Point]) -> list[Event]:
         if _is_fold(point, block, folds) or _matrix(point, block).vanishing(index) is None:
             continue
         change = block.multiplicity if first[index] > 0.0 else -block.multiplicity
-        crossing = _crossing(curve, block, index) if block.own else None
+        # On S^2 the block with the modes of a branch without an axis has others as well, which are not its own.
+        within = block.own and curve.first.unstable != curve.second.unstable
+        crossing = _crossing(curve, block, index) if within else None
         events.append(_branch_event(point, crossing, block, index, change, error))
     return events
 

@@ -19,8 +19,6 @@ from .continuation import Point, length
 from .detection import Event, interval_end
 from .following import Followed, Knot, own_count
 
-# What tells the transition between two clustered states from that to the uniform one in its description.
-EXCHANGED = "the minimiser changes"
 # Knots on either side of a doubtful exchange that are asked which of two branches is lower there.
 AROUND = 6
 # Events closer than this share of the arclength are one.
@@ -156,12 +154,12 @@ class Comparison:
         difference, rounding = _difference(*self._states(coupling))
         return 0 if abs(difference) <= rounding else (1 if difference > 0.0 else -1)
 
-    def located(self, coupling: float) -> tuple[Point, float]:
-        """Return the state of the second run at a coupling of equal free energies, and the error of its q."""
+    def located(self, coupling: float) -> tuple[Point, Point, float]:
+        """Return the states of both runs at a coupling of equal free energies, and the error of its q."""
         first, second = self._states(coupling)
         steepness = abs(_slope(first, self.scale) - _slope(second, self.scale))
         _, rounding = _difference(first, second)
-        return second, second.q * float(rounding / max(steepness * abs(coupling), rounding))
+        return first, second, second.q * float(rounding / max(steepness * abs(coupling), rounding))
 
     def _states(self, coupling: float) -> tuple[Point, Point]:
         return _state_at(self.one, coupling, self.scale), _state_at(self.other, coupling, self.scale)
@@ -246,7 +244,7 @@ def _state_at(run: Run, coupling: float, scale: Number) -> Point:
     raise StateNotFound("no state was found between")
 
 
-def _insert(curve: Followed, point: Point, error: float, rival: str) -> None:
+def _insert(curve: Followed, rival: Point, point: Point, error: float, label: str) -> None:
     arclengths = [knot.point.arclength for knot in curve.knots]
     known = (
         knot.point.arclength for knot in curve.knots if knot.event is not None and knot.event.kind == "transition"
@@ -255,6 +253,6 @@ def _insert(curve: Followed, point: Point, error: float, rival: str) -> None:
         return
     index = int(np.searchsorted(arclengths, point.arclength))
     unstable = own_count(point, curve)
-    text = f"free energy equal to that of {rival}: {EXCHANGED}"
-    event = Event("transition", point, error, description=text, before=unstable, after=unstable)
+    text = f"free energy equal to that of {label}: the minimiser changes"
+    event = Event("transition", point, error, description=text, before=unstable, after=unstable, rival=rival)
     curve.knots.insert(index, Knot(point, unstable, event))

@@ -15,111 +15,145 @@ among even densities with the unstable directions among these: complex pairs do 
 sum is wrong, for then states are missing.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import partial
+from operator import attrgetter
 
 import numpy as np
 
 from meanfield import Equation, Number
-from meanfield.equations import has_free_energy
 
 from ..bases import Floats
 from ..equation import StationaryEquation
 from ..geometry import Geometry
-from ..searched import Searched, Tally
+from ..search import Ends, Kind, Lost, Met, Rounds, SearchSpace, known_states, search
+from ..searched import MISSING, Searched
 from ..significant import confining_symmetry
 from ..sizing import stationary_equation
 from .continuation import Point
-from .deflation import deflated_newton, resolved_at, search
-from .orbits import same_orbit
+from .deflation import deflated_newton, resolved_at
+from .deflation import search as deflated_search
+from .orbits import same_orbit, symmetry_of
 
 EVEN, ALL = "densities even about an axis", "all densities"
 STARTS, ROUNDS = 24, 8
-SEED = 0
 # Moments that runs resolve, at most; states that need more are refined.
 MOST_MODES = 256
 # Decades of the sizes of random fields, and of the times of diffusion that spread points to clusters.
 FIELDS, SPREADS = (-1.0, 1.0), (-2.5, 0.0)
 # Clusters of a start at most.
 CLUSTERS = 3
-MISSING = "some are missing, for the indices of those found do not add up (Leray and Schauder)"
 
 
 def search_states(
     geometry: Geometry, problem: Equation, sign: int, coupling: Number, known: list[Point]
 ) -> Searched:
-    """Return the states at a coupling that are not known, by the geometry or, without a free energy, by Newton.
+    """Return the states at a coupling that are not known, by the geometry or, where it has no search, by Newton.
+
+    They are in the order of their free energies, or what stands for these, so that no name of theirs is by chance.
 
     Parameters
     ----------
     geometry
         That of the domain.
     problem, sign
-        The equation, with a free energy or in a confinement, and the sign of the couplings.
+        The equation, which the geometry searches or which has a confinement, and the sign of the couplings.
     coupling
         The coupling.
     known
         States known before.
     """
-    if has_free_energy(problem):
-        return geometry.search_all(problem, sign, coupling, known)
+    known = [point for point in known if symmetry_of(point)]
+    if geometry.searches(problem):
+        searched = geometry.search_all(problem, sign, coupling, known)
+    else:
+        searched = _search_without_energy(geometry, problem, sign, coupling, known)
+    return searched._replace(points=sorted(searched.points, key=attrgetter("invariant")))
+
+
+def _search_without_energy(
+    geometry: Geometry, problem: Equation, sign: int, coupling: Number, known: list[Point]
+) -> Searched:
+    """Return the states at a coupling that are not known, of an equation in a confinement."""
     sizes = (point.equation.basis.symmetry * point.equation.basis.nodes // 2 for point in known)
     modes = min(max(sizes, default=0), MOST_MODES)
     made = partial(stationary_equation, geometry, problem, 1, sign, modes=modes)
     even = made()
     if even is None:
         return Searched([], EVEN, theorem="the potential acts on no density")
-    found = _States(coupling, known, even)
-    found.search(even)
+    space = _Densities(even, even, coupling)
+    met = known_states(space, known, uniform=False)
+    before, searched = len(met), search(space, met)
     uneven = made(even=False) if even.basis.even else None
-    if uneven is None or uneven.basis.even:
-        among, last = EVEN if even.basis.even else ALL, even
-    else:
-        found.search(uneven)
-        among, last = ALL, uneven
-    return Searched(found.new, among, found.tally, doubt=found.doubt(last), lost=found.lost)
+    if uneven is not None and not uneven.basis.even:
+        searched = search(_Densities(uneven, even, coupling), met)
+    return searched._replace(points=[each.state for each in met[before:]])
 
 
-class _States:
-    """The states of a problem at a coupling, those known before and those met by runs of Newton's method."""
+class _Densities(SearchSpace[Point]):
+    """The densities of an equation at a coupling.
 
-    def __init__(self, coupling: Number, known: list[Point], even: StationaryEquation) -> None:
-        self._coupling, self._even = coupling, even
-        self.points = list(known)
-        self._before = len(self.points)
-        self.runs = [0] * len(self.points)
-        self.lost = 0
+    Parameters
+    ----------
+    equation
+        The equation on them.
+    even
+        That among even densities, where states that are even are solved for.
+    coupling
+        The coupling.
+    """
 
-    @property
-    def new(self) -> list[Point]:
-        """The states that were not known before."""
-        return self.points[self._before :]
+    rounds = Rounds(1, ROUNDS, ROUNDS)
+    are_same = staticmethod(same_orbit)
 
-    @property
-    def tally(self) -> Tally:
-        """The tally of all states."""
-        return Tally.of(self.runs)
+    def __init__(self, equation: StationaryEquation, even: StationaryEquation, coupling: Number) -> None:
+        self._equation, self._even, self._coupling = equation, even, coupling
+        self._q, self.starts = equation.q_at(coupling), {Kind.NEWTON: STARTS}
+        self.among = EVEN if equation.basis.even else ALL
 
-    def search(self, equation: StationaryEquation) -> None:
-        """Run Newton's method among the densities of an equation until the tally is settled."""
-        generator, q = np.random.Generator(np.random.PCG64(SEED)), equation.q_at(self._coupling)
-        for _ in range(ROUNDS):
-            for start in _starts(equation, STARTS, generator):
-                self._meet(equation, deflated_newton(equation, start, q, []))
-            for point in list(search(equation, q, self._within(equation), self._antipodes(equation))):
-                self._place_of(point)
-            if self.tally.settled and not self.doubt(equation):
-                return
+    def ends(
+        self, kind: Kind, rounds: int, met: Sequence[Met[Point]], generator: np.random.Generator
+    ) -> Iterator[Ends]:
+        """Yield the ends of Newton's method: from random starts, or known states deflated, from their antipodes."""
+        equation = self._equation
+        if kind is Kind.NEWTON:
+            starts = _starts(equation, rounds * STARTS, generator)
+            runs = [deflated_newton(equation, start, self._q, []) for start in starts]
+            rows = [end for end in runs if end is not None]
+        else:
+            points = [each.state for each in met if each.state is not None]
+            points = [point for point in points if point.equation.basis.even or not equation.basis.even]
+            known = [point.unknown_in(equation) for point in points]
+            # By half a turn, or at the equator.
+            antipodes = [b * (-1.0) ** equation.basis.degrees for b in known]
+            rows = [point.unknown_in(equation) for point in deflated_search(equation, self._q, known, antipodes)]
+        ends = np.array(rows).reshape(-1, equation.scales.size)
+        yield Ends(ends, ends)
 
-    def doubt(self, equation: StationaryEquation) -> str:
-        """Return the sentence that states are missing among densities of an equation; empty if none are known to.
+    def states_at(self, ends: Ends) -> list[Point | Lost | None]:
+        """Return the states near ends."""
+        return [self._state_at(row) for row in ends.rows]
+
+    def _state_at(self, end: Floats) -> Point | Lost:
+        """Return the state near an end, among even densities if it is even."""
+        point = resolved_at(self._equation, end, self._q)
+        if point is None:
+            return Lost.ARTEFACT
+        even = self._even
+        if point.equation.basis.even or not even.basis.even:
+            return point
+        upon = resolved_at(even, even.unknown_with(*point.by_degree), even.q_at(self._coupling))
+        return upon if upon is not None and same_orbit(upon, point) else point
+
+    def doubt(self, states: Sequence[Point | None], unresolved: int) -> str:
+        """Return the sentence that states are missing; empty if none are known to be.
 
         Images of states under a rotation that keeps the confinement are not told apart; there it is always empty.
         """
-        if confining_symmetry(equation.problem) != 1:
+        if confining_symmetry(self._equation.problem) != 1:
             return ""
-        even, mirrored = equation.basis.even, self._even.basis.even
-        points = [point for point in self.points if point.equation.basis.even or not even]
+        even, mirrored = self._equation.basis.even, self._even.basis.even
+        points = [point for point in states if point is not None and (point.equation.basis.even or not even)]
         if not all(point.equation.densities.is_counted(point) for point in points):
             return ""
         total = 0
@@ -127,43 +161,7 @@ class _States:
             along, across = point.equation.densities.unstable_counts(point)
             copies = 2 if mirrored and not point.equation.basis.even else 1
             total += copies * (-1) ** (along if even else along + across)
-        return "" if total == 1 else MISSING
-
-    def _meet(self, equation: StationaryEquation, end: Floats | None) -> None:
-        """Count the end of a run at its state, which is added if it is new."""
-        if end is None:
-            return
-        point = resolved_at(equation, end, equation.q_at(self._coupling))
-        if point is None:
-            self.lost += 1
-            return
-        self.runs[self._place_of(point)] += 1
-
-    def _place_of(self, point: Point) -> int:
-        """Return the index of a state among the known ones, to which it is added if it is new."""
-        for place, other in enumerate(self.points):
-            if same_orbit(point, other):
-                return place
-        self.points.append(self._evened(point))
-        self.runs.append(0)
-        return len(self.points) - 1
-
-    def _evened(self, point: Point) -> Point:
-        """Return a state among even densities if it is even, else as it is."""
-        even = self._even
-        if point.equation.basis.even or not even.basis.even:
-            return point
-        upon = resolved_at(even, even.unknown_with(*point.by_degree), even.q_at(self._coupling))
-        return upon if upon is not None and same_orbit(upon, point) else point
-
-    def _within(self, equation: StationaryEquation) -> list[Floats]:
-        """Return the known states among the densities of an equation in its unknowns."""
-        even = equation.basis.even
-        return [point.unknown_in(equation) for point in self.points if point.equation.basis.even or not even]
-
-    def _antipodes(self, equation: StationaryEquation) -> list[Floats]:
-        """Return the known states with their odd degrees reversed: by half a turn, or at the equator."""
-        return [b * (-1.0) ** equation.basis.degrees for b in self._within(equation)]
+        return "" if total == 1 else f"{MISSING} (Leray and Schauder)"
 
 
 def _starts(equation: StationaryEquation, count: int, generator: np.random.Generator) -> Iterator[Floats]:

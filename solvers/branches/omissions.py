@@ -23,7 +23,9 @@ MODES, SIGNIFICANT, INTERACTING = 64, 1e-6, 3
 # Thresholds this close, relative to each other, are those of a resonance.
 NEARLY = 0.1
 
-WITHOUT_AXIS = "states without an axis of symmetry are followed on the ordinary sphere and for gradient laws only"
+WITHOUT_AXIS = (
+    "states without an axis of symmetry are followed on the ordinary sphere and for laws with a Gibbs map only"
+)
 WITH_FLUX = (
     "states there are not even about an axis, and under a law without a Gibbs map a flux may run through them"
 )
@@ -37,7 +39,7 @@ def warn_of_omissions(problem: Equation, geometry: Geometry, depth: int, registe
     warn_of_branches(problem, geometry, depth, degrees, register)
     _warn_beyond_reach(problem, geometry, register)
     if not _complete(problem, geometry, register):
-        warn_of_others(problem, register)
+        warn_of_others(problem, geometry, register)
 
 
 def warn_of_branches(
@@ -69,17 +71,17 @@ def warn_of_branches(
     _warn_not_followed(shut, deeper, register)
 
 
-def warn_of_others(problem: Equation, register: Register) -> None:
+def warn_of_others(problem: Equation, geometry: Geometry, register: Register) -> None:
     """Add the warning that branches may be missing that none of those followed leads to."""
-    looked = _looked(problem, register)
+    looked = _looked(problem, geometry, register)
     register.warnings.append(f"branches that none of these leads to {looked}, and there may be some")
 
 
-def _looked(problem: Equation, register: Register) -> str:
+def _looked(problem: Equation, geometry: Geometry, register: Register) -> str:
     """Return where branches that no other leads to were looked for, or why they were not, a clause."""
     if register.searched:
         return "were looked for at the ends of the interval only"
-    lacking = problem.confinement is None and not has_free_energy(problem)
+    lacking = problem.confinement is None and not geometry.searches(problem)
     return f"were not looked for {'because there is no free energy to descend' if lacking else '(--search)'}"
 
 

@@ -283,7 +283,16 @@ def _special(event: Event, index: int, branch: Branch, register: Register) -> Sp
         layout=branch.layout,
         parameter=branch.parameter,
         parameter_value=None if branch.parameter_values is None else value,
+        **_second_state(event, branch.layout),
     )
+
+
+def _second_state(event: Event, layout: str) -> dict[str, Any]:
+    """Return the moments of the second state of an event, none where they are by another layout than its own."""
+    if event.rival is None or event.rival.equation.basis.modes.layout != layout:
+        return {}
+    cosine, sine, _ = significant_moments(event.rival)
+    return {"other_cosine": cosine, "other_sine": sine}
 
 
 def along(parameter: str, coupling: Number | None, values: Floats, slopes: Floats) -> dict[str, Any]:

@@ -55,6 +55,20 @@ class Complement(NamedTuple):
         third: Floats = self.means(moments, np.subtract.outer(own, places)) @ product
         return np.asarray(third - float(product @ self.means(moments, places)) * means)
 
+    @property
+    def halves(self) -> bool:
+        """Whether a perturbation and its negative are images of each other, and squares are of the own symmetry."""
+        return 2 * self.residue in (0, self.symmetry)
+
+    def even_moments(self, moments: Floats, degrees: Integers, phi: Floats) -> tuple[float, float]:
+        """Return <phi^2> and <phi^4> of a sum phi over some degrees."""
+        row = self._two_sided(degrees, phi)
+        square = self.sign * np.convolve(row, row)
+        last = 2 * int(degrees[-1])
+        second = square @ self.means(moments, np.arange(-last, last + 1))
+        fourth = np.convolve(square, square) @ self.means(moments, np.arange(-2 * last, 2 * last + 1))
+        return float(second), float(fourth)
+
     def _two_sided(self, degrees: Integers, values: Floats) -> Floats:
         """Return the coefficients of exp(ik theta) of a sum, of either sign of k; of sines times i."""
         last = int(degrees[-1])

@@ -11,14 +11,15 @@ many modes a density needs.
 """
 
 import functools
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ..bases import Floats, Integers
-from ..batched import relaxed, solutions
+from ..batched import newton, parts, relaxed, solutions
 from ..equation import StationaryEquation
 from ..significant import even_size
 from .rotation import Complexes
@@ -34,7 +35,6 @@ NODES = (128, 2048)
 FEW = 64
 # Rows that are worked on at once, so that their values stay in the cache.
 VALUES = 2**16
-ITERATIONS = 30
 LARGEST_STEP = 0.5
 CONVERGED = 1e-9
 # Along a direction without slope steps do not end: what is left is rounding.
@@ -172,10 +172,11 @@ class Ensemble:
 
     def relaxed(self, rows: Complexes) -> Complexes:
         """Return rows after relaxation steps, along which the free energy of each decreases."""
-        return self._in_blocks(self._relaxed, rows)
-
-    def _relaxed(self, rows: Complexes) -> Complexes:
-        return relaxed(self.strengths * rows, self.strengths, self._described, RELAXATIONS, RELAXED)[0]
+        blocks = (rows[part] for part in parts(np.arange(len(rows)), self.nodes, VALUES))
+        ends = [
+            relaxed(self.strengths * rows, self.strengths, self._described, RELAXATIONS, RELAXED) for rows in blocks
+        ]
+        return np.concatenate([moments for moments, _ in ends])
 
     def _described(self, fields: Complexes) -> tuple[Complexes, Floats]:
         """Return moments and F/D, up to a constant, of the Gibbs densities of fields."""
@@ -188,31 +189,21 @@ class Ensemble:
         """Return the states to which Newton's method converges from rows; rows without convergence are left out."""
         even = (rows.imag == 0.0).all(axis=1) & self.reflects
         # A density with its axis at 0 keeps it, however flat the way across is.
-        parts = [self._in_blocks(partial(self._solved, even=kind), rows[even == kind]) for kind in (True, False)]
-        return np.concatenate(parts)
+        ends = [
+            newton(rows[even == kind], partial(self._advanced, even=kind), self.nodes, VALUES)[1]
+            for kind in (True, False)
+        ]
+        return np.concatenate(ends)
 
-    def _in_blocks(self, work: Callable[[Complexes], Complexes], rows: Complexes) -> Complexes:
-        block = max(1, VALUES // self.nodes)
-        parts = [work(rows[first : first + block]) for first in range(0, len(rows), block)]
-        return np.concatenate([*parts, rows[:0]])
-
-    def _solved(self, rows: Complexes, even: bool) -> Complexes:
-        done = []
-        for _ in range(ITERATIONS):
-            moments = self.densities_of(self.strengths * rows)[0]
-            missing = moments[:, self.degrees] - rows
-            step = self._step(moments, missing, even)
-            length = np.sqrt((np.abs(step) ** 2).sum(axis=1))
-            rows = self._moved(rows, step)
-            if even:
-                rows.imag = 0.0
-            left = np.abs(missing).max(axis=1)
-            converged = ((length < CONVERGED) & (left < CONVERGED)) | (left < FLAT)
-            done.append(rows[converged])
-            rows = rows[~converged & np.isfinite(length)]
-            if not len(rows):
-                break
-        return np.concatenate(done)
+    def _advanced(self, rows: Complexes, _: Floats, *, even: bool) -> tuple[Complexes, Floats, NDArray[np.bool_]]:
+        moments = self.densities_of(self.strengths * rows)[0]
+        missing = moments[:, self.degrees] - rows
+        step = self._step(moments, missing, even)
+        length = np.sqrt((np.abs(step) ** 2).sum(axis=1))
+        moved, left = self._moved(rows, step), np.abs(missing).max(axis=1)
+        if even:
+            moved.imag = 0.0
+        return moved, length, ((length < CONVERGED) & (left < CONVERGED)) | (left < FLAT)
 
     def _moved(self, rows: Complexes, step: Complexes) -> Complexes:
         """Return rows moved by steps that are shortened to a largest length.

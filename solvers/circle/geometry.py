@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from types import ModuleType
 
 from meanfield import Equation, Spectrum, State
-from meanfield.equations import Capability
+from meanfield.equations import Capability, has_free_energy
 
 from ..bases import Basis
 from ..branches.recording import Register
@@ -100,6 +100,7 @@ class CircleGeometry:
     search_covers = search_covers
     search_all = search_all
 
+    searches = staticmethod(has_free_energy)
     basis = staticmethod(basis_of)
     complements = staticmethod(complements)
     first_threshold = staticmethod(first_threshold)

@@ -90,10 +90,13 @@ def copies_of(point: Point, symmetry: int) -> int:
 
 
 def images_of(moments: Complexes, degrees: Integers, symmetry: int, axis: float | None) -> Complexes:
-    """Return the moments of a density turned by all multiples of 2 pi/m and, with an axis, reflected in it."""
+    """Return the moments of densities turned by all multiples of 2 pi/m and, with an axis, reflected in it.
+
+    They are in the last axis of ``moments``, before which there is one of the images in what is returned.
+    """
     angles = 2.0 * np.pi * np.arange(max(symmetry, 1)) / max(symmetry, 1)
-    images = moments * np.exp(-1j * np.multiply.outer(angles, degrees))
+    images = moments[..., None, :] * np.exp(-1j * np.multiply.outer(angles, degrees))
     if axis is None:
         return images
     reflected = images.conj() * np.exp(-2j * axis * degrees) if axis else images.conj()
-    return np.concatenate([images, reflected])
+    return np.concatenate([images, reflected], axis=-2)

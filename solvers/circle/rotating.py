@@ -11,7 +11,7 @@ grows until the last moments are rounding.
 """
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -22,7 +22,8 @@ from meanfield.records import ANGULAR_VELOCITY
 from ..bases import EPS, Floats
 from ..branches.uniform import uniform_state
 from ..law_eigenvalues import growing, has_neutral
-from ..searched import Searched, Tally
+from ..search import SAME, Ends, Kind, Lost, Met, Rounds, SearchSpace, known_states, search
+from ..searched import Searched
 from .law_spectra import Linearisation
 from .linearisation import Matrix
 
@@ -31,14 +32,14 @@ UNRESOLVED = "runs also ended at waves that need more moments than are allowed, 
 UNSTABLE = "none of them is stable, so that a wave is missing or densities settle at none"
 # Degrees to begin with, and at most.
 FEWEST, MOST = 32, 256
-# Moments below this are rounding, and waves whose moments and speeds agree to the second are one.
-RESOLVED, SAME = 1e-13, 1e-6
+# Moments below this are rounding.
+RESOLVED = 1e-13
 # A density whose moments are below this is the uniform one.
 UNIFORM = 1e-7
 ITERATIONS, LARGEST_STEP = 60, 0.3
 # Roundings of the moments of a time derivative, each over the diffusion of its degree.
 ROUNDINGS = 64.0
-STARTS, ROUNDS, SEED = 24, 6, 0
+STARTS, ROUNDS = 24, 6
 # Steps of time in the inverse of a share of the rates of the lowest degrees.
 STEPS, SHARE, LOW = 30, 0.5, 4
 # One start of so many is relaxed.
@@ -48,18 +49,12 @@ SPREADS, CLUSTERS = (-2.5, 0.0), 3
 
 
 class Wave(NamedTuple):
-    """A rotating wave: moments c_0..c_N, speed, residual, whether N resolves it, and its unstable directions."""
+    """A rotating wave: moments c_0..c_N, speed, residual, and its unstable directions."""
 
     moments: Matrix
     speed: float
     residual: float
-    resolved: bool = True
     unstable: int | None = None
-
-    @property
-    def uniform(self) -> bool:
-        """Whether the density is the uniform one."""
-        return bool(np.abs(self.moments[1:]).max() <= UNIFORM)
 
 
 def rotating_waves(problem: Equation) -> tuple[list[State], Searched]:
@@ -70,27 +65,53 @@ def rotating_waves(problem: Equation) -> tuple[list[State], Searched]:
     problem
         The equation on the circle, with noise, a coupling and no confinement.
     """
-    generator, waves = np.random.Generator(np.random.PCG64(SEED)), list[Wave]()
-    runs, lost = [0], 0
-    for _ in range(ROUNDS):
-        for turn, start in enumerate(_starts(STARTS, generator)):
-            wave = _solved(problem, _relaxed(problem, start) if turn % RELAXED == 0 else start, waves)
-            if wave is None:
-                continue
-            if not wave.resolved:
-                lost += 1
-                continue
-            place = _place(waves, wave)
-            if place > len(waves):
-                waves.append(_finished(problem, wave))
-                runs.append(0)
-            runs[place] += 1
-        if Tally.of(runs).settled:
-            break
-    uniform = uniform_state(problem).replace(observables={ANGULAR_VELOCITY: 0.0})
-    states = [uniform, *(_state(problem, wave) for wave in waves)]
-    doubt = UNRESOLVED if lost else "" if any(state.unstable in (0, None) for state in states) else UNSTABLE
-    return states, Searched([], AMONG, Tally.of(runs), doubt=doubt, lost=lost)
+    space = _Waves(problem)
+    met = known_states(space, [], uniform=True)
+    searched = search(space, met)
+    waves = (_state(problem, each.state) for each in met if each.state is not None)
+    return [space.uniform, *waves], searched._replace(points=[])
+
+
+class _Waves(SearchSpace[Wave]):
+    """The rotating waves of an equation; None is the uniform density, at which they rest."""
+
+    among = AMONG
+    rounds = Rounds(1, ROUNDS, ROUNDS)
+
+    def __init__(self, problem: Equation) -> None:
+        self._problem = problem
+        self.starts = {Kind.NEWTON: STARTS}
+        self.uniform = uniform_state(problem).replace(observables={ANGULAR_VELOCITY: 0.0})
+
+    def ends(
+        self, kind: Kind, rounds: int, met: Sequence[Met[Wave]], generator: np.random.Generator
+    ) -> Iterator[Ends]:
+        """Yield the ends of Newton's method from random densities, some of them relaxed, with the speed at last."""
+        starts = list(_starts(rounds * STARTS, generator)) if kind is Kind.NEWTON else []
+        relaxed = [_relaxed(self._problem, start) for start in starts[::RELAXED]]
+        del starts[::RELAXED]
+        for part, some in enumerate((starts, relaxed)):
+            found = [_converged(self._problem, start, _speed(self._problem, start)) for start in some]
+            waves = [wave for wave in found if wave is not None]
+            if waves:
+                rows = np.array([np.append(wave.moments, wave.speed) for wave in waves])
+                speeds = rows[:, -1:].real / (1.0 + abs(self._problem.fixed_coupling))
+                yield Ends(rows, np.concatenate([np.abs(rows[:, :-1]), speeds], axis=1), part)
+
+    def states_at(self, ends: Ends) -> list[Wave | Lost | None]:
+        """Return the waves near ends."""
+        return [_resolved(self._problem, row[:-1], float(row[-1].real)) for row in ends.rows]
+
+    def are_same(self, one: Wave, other: Wave) -> bool:
+        """Return whether two waves are rotations of each other."""
+        count = min(one.moments.size, other.moments.size)
+        apart = np.abs(np.abs(one.moments[:count]) - np.abs(other.moments[:count])).max()
+        return bool(apart <= SAME and abs(one.speed - other.speed) <= SAME * max(1.0, abs(other.speed)))
+
+    def doubt(self, states: Sequence[Wave | None], unresolved: int) -> str:
+        """Return the sentence that waves are missing, the empty text if none are known to be."""
+        counts = [self.uniform.unstable if wave is None else wave.unstable for wave in states]
+        return UNRESOLVED if unresolved else "" if any(count in (0, None) for count in counts) else UNSTABLE
 
 
 def _starts(count: int, generator: np.random.Generator) -> Iterator[Matrix]:
@@ -123,27 +144,28 @@ def _relaxed(problem: Equation, moments: Matrix) -> Matrix:
     return moments
 
 
-def _solved(problem: Equation, moments: Matrix, waves: list[Wave]) -> Wave | None:
-    """Return the wave that Newton's method finds from the moments of a density, None if it finds none.
-
-    Of a wave that is known its moments up to the degree that tells it are enough.
-    """
+def _speed(problem: Equation, moments: Matrix) -> float:
+    """Return the mean velocity of a density."""
     about = Linearisation(problem, moments, moments.size - 1)
-    speed = float(about.density @ about.velocity) / about.points * problem.fixed_coupling
+    return float(about.density @ about.velocity) / about.points * problem.fixed_coupling
+
+
+def _resolved(problem: Equation, moments: Matrix, speed: float) -> Wave | Lost | None:
+    """Return the wave near moments, with as many as resolve it."""
     while True:
-        found = _converged(problem, moments, speed)
-        if found is None:
-            return None
-        moments, speed, residual = found
-        wave, degree = Wave(moments, speed, residual), moments.size - 1
-        resolved = float(np.abs(moments[-(degree // 4) :]).max()) <= RESOLVED
-        if resolved or _place(waves, wave) <= len(waves) or degree >= MOST:
-            return wave._replace(resolved=resolved or degree < MOST)
+        wave, degree = _converged(problem, moments, speed), moments.size - 1
+        if wave is None:
+            return Lost.ARTEFACT
+        moments, speed = wave.moments, wave.speed
+        if float(np.abs(moments[-(degree // 4) :]).max()) <= RESOLVED:
+            return None if float(np.abs(moments[1:]).max()) <= UNIFORM else _finished(problem, wave)
+        if degree >= MOST:
+            return Lost.UNRESOLVED
         moments = np.concatenate([moments, np.zeros(degree)])
 
 
-def _converged(problem: Equation, moments: Matrix, speed: float) -> tuple[Matrix, float, float] | None:
-    """Return moments and speed at which the time derivative is rounding, and its size; None if it becomes none."""
+def _converged(problem: Equation, moments: Matrix, speed: float) -> Wave | None:
+    """Return the wave at which the time derivative is rounding, None if it becomes none."""
     degrees = np.arange(1, moments.size)
     damping = problem.noise * degrees**2
     for _ in range(ITERATIONS):
@@ -154,7 +176,7 @@ def _converged(problem: Equation, moments: Matrix, speed: float) -> tuple[Matrix
             return None
         strongest = float(np.abs(problem.fixed_coupling * about.velocity - speed).max()) / problem.noise
         if residual <= ROUNDINGS * EPS * (1.0 + strongest):
-            return moments, speed, residual
+            return Wave(moments, speed, residual)
         matrix, generator = about.block(None)
         # The derivative by the speed is that of the density by the angle. The uniform density has none and
         # rotates at any speed, which the one in the corner keeps.
@@ -179,18 +201,6 @@ def _finished(problem: Equation, wave: Wave) -> Wave:
     moments[first] = abs(wave.moments[first])
     matrix = Linearisation(problem, moments, moments.size - 1, wave.speed).deflated(None)
     return wave._replace(moments=moments, unstable=None if has_neutral(matrix) else growing(matrix))
-
-
-def _place(waves: list[Wave], wave: Wave) -> int:
-    """Return the number of a wave among those known, from 1, 0 for the uniform density, one more if it is new."""
-    if wave.uniform:
-        return 0
-    for place, other in enumerate(waves, 1):
-        count = min(wave.moments.size, other.moments.size)
-        apart = np.abs(np.abs(wave.moments[:count]) - np.abs(other.moments[:count])).max()
-        if apart <= SAME and abs(wave.speed - other.speed) <= SAME * max(1.0, abs(other.speed)):
-            return place
-    return len(waves) + 1
 
 
 def _state(problem: Equation, wave: Wave) -> State:

@@ -11,21 +11,24 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from meanfield import CriticalPoint, critical_coupling
-from meanfield.equations import has_free_energy
+from meanfield.equations import Capability
 
 from ..bases import Floats
 from ..branches.births import births_on_uniform
 from ..branches.continuation import Point
 from ..branches.junctions import Departure
+from ..branches.newton_search import search_states
 from ..branches.omissions import warn_of_branches, warn_of_others
 from ..branches.orbits import same_orbit, symmetry_of
 from ..branches.passing import passing_branches, register_about
 from ..branches.recording import Register
 from ..branches.uniform import critical_special, exact, places, smallest_rates
 from ..branches.walk import Course, Task
+from ..equation import StationaryEquation
 from ..geometry import Geometry, Threshold
 from .densities import lifted
-from .equation import along
+from .equation import ParameterEquation, along
+from .laws import LawEquation
 from .path import ENDS, Path
 from .thresholds import Crossing, Strengths, constant_ones, crossings
 
@@ -140,7 +143,7 @@ class InParameter(Course):
         for departure, name, symmetry in births_on_uniform(
             self.geometry, self.path.problem_at(q), threshold, register
         ):
-            target = along(self.path, departure.equation)
+            target = self._along(departure.equation)
             found = None if target is None else lifted(departure, target, q)
             tasks += [] if found is None else [Task(found, name, symmetry, 1, threshold.parent)]
         return tasks
@@ -159,13 +162,18 @@ class InParameter(Course):
                     if departure is not None:
                         yield Task(departure, label, symmetry_of(point), 1, None)
 
+    def _along(self, equation: StationaryEquation) -> ParameterEquation | None:
+        """Return the equation along the parameter in the basis of one in the coupling; None if no mode acts."""
+        kind = LawEquation if self.path.problem.lacks(Capability.GRADIENT) else ParameterEquation
+        return along(self.path, equation, kind)
+
     def omissions(self, depth: int, register: Register) -> None:
         """Add warnings of the branches that were not followed, and of those that begin and end between the ends."""
         warn_of_branches(self.path.problem, self.geometry, depth, self._several, register)
-        warn_of_others(self.path.problem, register)
+        warn_of_others(self.path.problem, self.geometry, register)
 
     def _departure(self, point: Point, q: float) -> Departure | None:
-        equation = along(self.path, point.equation)
+        equation = self._along(point.equation)
         if equation is None:
             return None
         b = point.unknown_in(equation)
@@ -185,11 +193,11 @@ class InParameter(Course):
                 found.append(point)
                 yield label, point
         register.warnings += [f"at {self.path.name} {value:.12g}: {text}" for text in there.warnings]
-        if not self.search or not has_free_energy(problem):
+        if not self.search:
             return
         free = problem.at(coupling=None)
         try:
-            searched = self.geometry.search_all(free, self.path.sign, self.path.coupling, found)
+            searched = search_states(self.geometry, free, self.path.sign, self.path.coupling, found)
         except Exception as error:
             register.warnings.append(
                 f"the search for states at {self.path.name} {value:.12g} that no branch leads to was left "

@@ -29,30 +29,30 @@ class AttractedMatrix(BlockMatrix):
     there: they are one where a mode does not act, and so many modes act somewhere on the path.
     """
 
-    hidden: int
+    found: BlockMatrix
     size: int
 
     @classmethod
     def of(cls, found: BlockMatrix, size: int) -> "AttractedMatrix":
         """Return that of a matrix with a number of eigenvalues at least."""
         matrix = cls(found.matrix, found.degrees, 0)
-        matrix.hidden, matrix.size = found.repulsive, size
+        matrix.found, matrix.size = found, size
         return matrix
 
     def eigenvalues(self) -> Floats:
         """Return the eigenvalues, ascending."""
-        values = super().eigenvalues()[self.hidden :]
+        values = self.found.eigenvalues()[self.found.repulsive :]
         return np.sort(np.append(values, np.ones(max(0, self.size - values.size))))
 
     def vanishing(self, index: int) -> Floats | None:
         """Return the eigenvector of an eigenvalue near zero by its place; None if no mode acts so."""
-        place = self.hidden + index
-        return super().vanishing(place) if place < self.degrees.size else None
+        place = self.found.repulsive + index
+        return self.found.vanishing(index) if place < self.degrees.size else None
 
     def below_and_above(self, width: float) -> tuple[int, int]:
         """Return how many eigenvalues are below minus a width, and how many below the width."""
-        below, above = super().below_and_above(width)
-        return below - self.hidden, above - self.hidden
+        below, above = self.found.below_and_above(width)
+        return below - self.found.repulsive, above - self.found.repulsive
 
 
 class AlongParameter(Densities):
@@ -154,19 +154,13 @@ def _frozen(equation: StationaryEquation, q: float) -> StationaryEquation:
 
 
 def lifted(departure: Departure, equation: StationaryEquation, q: float) -> Departure | None:
-    r"""Return a departure in the coupling as one along a path, at q; None if no mode acts there.
-
-    The direction is the response :math:`\mathrm{Cov}\,\varphi` of the moments to the critical field
-    :math:`\varphi = \sum\sigma_k u_k c_k`, which has no part in modes that do not act.
-    """
+    """Return a departure in the coupling as one along a path, at q; None if no mode acts there."""
     source = departure.equation
     target = equation.lifted(source)
     if target is None:
         return None
     b = _unknown(departure, target)
-    field = _placed(source, source.doubled * departure.q * source.signed_scales * departure.direction, target)
-    moments = target.evaluate(b, q).gibbs.moments
-    direction = target.scales * (target.basis.covariance(moments) @ field)
+    direction = cast("ParameterEquation", target).direction_of(departure, b, q)
     size = float(np.linalg.norm(direction))
     step = departure.largest_step * size / float(np.linalg.norm(departure.direction))
     return replace(departure, equation=target, b=b, q=q, direction=direction / size, largest_step=step)
@@ -188,10 +182,3 @@ def _frozen_kernels(event: Event) -> tuple[tuple[Integers, Floats], ...]:
     equation = event.crossing.equation
     there = _frozen(equation, event.crossing.q)
     return tuple((degrees, there.scales * (kernel / equation.scales)) for degrees, kernel in event.kernels)
-
-
-def _placed(source: StationaryEquation, values: Floats, target: StationaryEquation) -> Floats:
-    """Return values on the modes of an equation at their places among those of another in a basis of its kind."""
-    found = np.zeros(target.basis.degrees.size)
-    found[np.isin(target.basis.degrees, source.basis.degrees)] = values
-    return found

@@ -23,17 +23,20 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy.optimize import brentq
 
-from meanfield import InvalidInput, NotResolved, Number
+from meanfield import Equation, InvalidInput, NotResolved, Number
+from meanfield.equations import Capability
 
 from ..bases import EPS, Basis, Floats, Integers
 from ..equation import Evaluation, StationaryEquation, plus_projector
 from ..geometry import Geometry
 from ..inertia import count_negative
 from ..significant import SignificantDegrees, confining_degree
+from ..sizing import equation_in
 from .densities import AlongParameter
 from .path import ENDS, Coefficients, Path
 
 if TYPE_CHECKING:
+    from ..branches.junctions import Departure
     from ..newton import Solution
 
 # Frozen equations that are kept: those of two neighbouring points and of what is located between.
@@ -68,7 +71,8 @@ class ParameterEquation(StationaryEquation):
         self.parameter = self.words = path.name
         self.basis, self.geometry, self.truncation = basis, geometry, truncation
         self.sign, self.unit = 1, path.unit
-        self.densities = AlongParameter(geometry.densities(basis))
+        symmetric = not self.problem.lacks(Capability.GIBBS_MAP)
+        self.densities = AlongParameter(geometry.densities(basis, symmetric=symmetric))
         self.scales = path.scales(basis.degrees)
         self.signs, self.signed_scales = np.ones(basis.degrees.size), self.scales
         self.repulsive, self.strongest = 0, 1.0
@@ -213,11 +217,15 @@ class ParameterEquation(StationaryEquation):
     def field_slopes(self, solutions: "Sequence[Solution]") -> tuple[Integers, Floats]:
         """Return cells, and the derivatives of the fields of solutions along their tangents, one row a solution."""
         if self.path.moves_forces:
-            cells = np.arange(1, self.basis.nodes // 2 + 1)
-            rows = [2.0 * self.basis.analyse(self._nodal_slope(solution)) for solution in solutions]
-            places = np.concatenate([part + cells for part in range(0, rows[0].size, self.basis.nodes + 1)])
-            return cells, np.array([row[places] for row in rows])
+            return self._slopes_by_cell(solutions)
         return self.basis.cells, np.array([self._field_slope(solution) for solution in solutions])
+
+    def _slopes_by_cell(self, solutions: "Sequence[Solution]") -> tuple[Integers, Floats]:
+        """Return all resolved cells, and the derivatives of the fields from those on the nodes."""
+        cells = np.arange(1, self.basis.nodes // 2 + 1)
+        rows = [2.0 * self.basis.analyse(self._nodal_slope(solution)) for solution in solutions]
+        places = np.concatenate([part + cells for part in range(0, rows[0].size, self.basis.nodes + 1)])
+        return cells, np.array([row[places] for row in rows])
 
     def _field_slope(self, solution: "Solution") -> Floats:
         coefficients = self._coefficients(solution.q)
@@ -254,13 +262,13 @@ class ParameterEquation(StationaryEquation):
 
     def invariant(self, b: Floats, q: float, log_partition: float) -> float:
         """Return (F - F_uniform)/D at a stationary state."""
-        frozen = self.frozen(q)
-        return frozen.invariant(frozen.scales * (b / self.scales), self._frozen_q(frozen), log_partition)
+        frozen, unknown, coupling = self.in_frozen(b, q)
+        return frozen.invariant(unknown, coupling, log_partition)
 
     def invariant_rounding(self, b: Floats, q: float) -> float:
         """Return the rounding error of the gap."""
-        frozen = self.frozen(q)
-        return frozen.invariant_rounding(frozen.scales * (b / self.scales), self._frozen_q(frozen))
+        frozen, unknown, coupling = self.in_frozen(b, q)
+        return frozen.invariant_rounding(unknown, coupling)
 
     def force(self, residual: Floats, q: float) -> Floats:
         """Return the gradient of the free energy in b where there is a residual."""
@@ -277,8 +285,8 @@ class ParameterEquation(StationaryEquation):
             while len(self._frozen) >= KEPT:
                 del self._frozen[next(iter(self._frozen))]
             significant = SignificantDegrees(self.basis.degrees, self.complete, self.reach)
-            known = StationaryEquation(
-                self.path.problem_at(q),
+            known = equation_in(
+                self._problem_at(q),
                 self._basis_at(q),
                 self.path.sign,
                 self.geometry,
@@ -288,9 +296,25 @@ class ParameterEquation(StationaryEquation):
             self._frozen[q] = known
         return known
 
-    def _frozen_q(self, frozen: StationaryEquation) -> float:
-        """Return the coupling in a frozen equation."""
-        return frozen.q_at(self.path.coupling)
+    def _problem_at(self, q: float) -> Equation:
+        """Return the problem at q."""
+        return self.path.problem_at(q)
+
+    def in_frozen(self, b: Floats, q: float) -> tuple[StationaryEquation, Floats, float]:
+        """Return the frozen equation at q, and b and the coupling there."""
+        frozen = self.frozen(q)
+        return frozen, frozen.scales * (b / self.scales), frozen.q_at(self.path.coupling)
+
+    def direction_of(self, departure: "Departure", b: Floats, q: float) -> Floats:
+        r"""Return the direction in the unknowns of a departure in the coupling at (b, q).
+
+        It is the response :math:`\mathrm{Cov}\,\varphi` of the moments to the critical field
+        :math:`\varphi = \sum\sigma_k u_k c_k`, which has no part in modes that do not act.
+        """
+        source = departure.equation
+        scaled = source.doubled * departure.q * source.signed_scales
+        field = placed(source, scaled * departure.direction, self)
+        return self.scales * (self.basis.covariance(self.evaluate(b, q).gibbs.moments) @ field)
 
     def on(self, basis: Basis) -> "ParameterEquation":
         """Return the same equation in a basis of the same modes."""
@@ -302,15 +326,24 @@ class ParameterEquation(StationaryEquation):
         return self.path.significant(degrees)
 
     def _resized(self, basis: Basis, significant: SignificantDegrees) -> "ParameterEquation":
-        return ParameterEquation(self.path, basis, self.geometry, significant, self.truncation)
+        return type(self)(self.path, basis, self.geometry, significant, self.truncation)
 
     def lifted(self, equation: StationaryEquation | None) -> "StationaryEquation | None":
         """Return the equation along the path in the basis of one in the coupling; None if nothing acts there."""
-        return None if equation is None else along(self.path, equation)
+        return None if equation is None else along(self.path, equation, type(self))
 
 
-def along(path: Path, equation: StationaryEquation) -> ParameterEquation | None:
-    """Return the equation along a path in the basis of an equation in the coupling somewhere on it.
+def placed(source: StationaryEquation, values: Floats, target: StationaryEquation) -> Floats:
+    """Return values on the modes of an equation at their places among those of another in a basis of its kind."""
+    found = np.zeros(target.basis.degrees.size)
+    found[np.isin(target.basis.degrees, source.basis.degrees)] = values
+    return found
+
+
+def along(
+    path: Path, equation: StationaryEquation, kind: type[ParameterEquation] = ParameterEquation
+) -> ParameterEquation | None:
+    """Return the equation of a kind along a path in the basis of an equation in the coupling somewhere on it.
 
     It has all degrees that are significant anywhere; None if there are none.
     """
@@ -333,4 +366,4 @@ def along(path: Path, equation: StationaryEquation) -> ParameterEquation | None:
     while nodes < most:
         nodes *= 2
     resized = basis.resized(cells, nodes)
-    return ParameterEquation(path, resized, equation.geometry, significant, equation.truncation)
+    return kind(path, resized, equation.geometry, significant, equation.truncation)

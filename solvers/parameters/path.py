@@ -8,6 +8,8 @@ coefficients depend on it, and their derivatives. The parameter itself enters as
 
 over the interval :math:`[p_0, p_1]`. Beyond its ends, where the problem need not be admissible, coefficients go on
 linearly: Newton's method may look there, but no state is taken from there.
+
+Where the field is no sum of modes, the attractions are those at the uniform density; see :mod:`.laws`.
 """
 
 import copy
@@ -18,7 +20,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from meanfield import Equation, InvalidInput, Number
-from meanfield.equations import Interaction
+from meanfield.equations import Capability, Interaction, gradient_at_uniform
 
 from ..bases import EPS, Floats, Integers, multiples
 from ..significant import SignificantDegrees, significant_among, starting_degrees
@@ -29,6 +31,8 @@ ENDS = (1.0, 3.0)
 BESIDE = 1e-3
 # Values of the parameter at which it is asked which degrees are significant.
 SAMPLES = 17
+# How far in q problems beyond an end are asked for, at most.
+REACH = 0.25
 # Coefficients at so many values are kept: those of a few points and of their neighbours.
 KEPT = 32
 
@@ -115,7 +119,7 @@ class Path:
                 return self.problem.with_parameter(self.name, value)
             # Whether values and multipliers of a user's potential agree is asked at the ends only: it takes long.
             between = copy.copy(self.problem)
-            object.__setattr__(between, role, self.problem.potential.with_parameter(own, value))
+            object.__setattr__(between, role, self.problem.law.with_parameter(own, value))
             return between
         except InvalidInput as error:
             raise InvalidInput(
@@ -125,6 +129,33 @@ class Path:
     def problem_at(self, q: float) -> Equation:
         """Return the problem at q, beyond the ends that at an end."""
         return self.at(self.value(min(max(q, ENDS[0]), ENDS[1])))
+
+    def beyond(self, q: float) -> tuple[Equation, float]:
+        """Return the problem at q, and the derivative of the parameter in q.
+
+        Beyond the ends the parameter goes on ever slower, its derivative continuous, and stays admissible.
+        """
+        inside = min(max(q, ENDS[0]), ENDS[1])
+        if inside == q:
+            return self.at(self.value(q)), self.unit
+        share = 1.0 + abs(q - inside) / self._reaches[inside]
+        return self.at(self.value(inside + (q - inside) / share)), self.unit / share**2
+
+    @functools.cached_property
+    def _reaches(self) -> dict[float, float]:
+        """How far in q beyond each end the problem is admissible."""
+        return {end: self._reach(end, outwards) for end, outwards in zip(ENDS, (-1.0, 1.0), strict=True)}
+
+    def _reach(self, end: float, outwards: float) -> float:
+        reach = REACH
+        while reach > EPS:
+            try:
+                self.problem.with_parameter(self.name, self.value(end + outwards * reach))
+            except InvalidInput:
+                reach *= 0.5
+            else:
+                break
+        return reach
 
     @functools.cached_property
     def samples(self) -> list[Equation]:
@@ -158,19 +189,31 @@ class Path:
         problem = self.problem_at(q)
         interaction = Interaction(problem)
         # A term whose factor is zero is left out of a sum; the derivative in this is the same beside.
-        beside = (
-            interaction
-            if self.name in problem.parameters
-            else Interaction(self.problem_at(q + (BESIDE if q < 2.0 else -BESIDE)))
-        )
-        slopes = self.unit * beside.attraction_derivatives(self.name, degree)
+        known = self.name in problem.parameters
+        beside = problem if known else self.problem_at(q + (BESIDE if q < 2.0 else -BESIDE))
         forces = force_slopes = np.zeros(degree + 1)
         if self.moves_forces:
+            moving = Interaction(beside)
             forces = interaction.phased_forces(degree)
-            force_slopes = self.unit * beside.force_derivatives(self.name, degree)
+            force_slopes = self.unit * moving.force_derivatives(self.name, degree)
             if self.problem.confinement is not None and not self.problem.confinement.even:
-                force_slopes = force_slopes - 1j * self.unit * beside.sine_force_derivatives(self.name, degree)
-        return Coefficients(interaction.attractions(degree), slopes, forces, force_slopes)
+                force_slopes = force_slopes - 1j * self.unit * moving.sine_force_derivatives(self.name, degree)
+        slopes = self.unit * self._attraction_slopes(beside, degree)
+        return Coefficients(at_uniform(problem).attractions(degree), slopes, forces, force_slopes)
+
+    def _attraction_slopes(self, problem: Equation, degree: int) -> Floats:
+        """Return the derivatives of the attractions of a problem in the parameter, by degree."""
+        role, own = problem.place_of(self.name)
+        interaction, law = at_uniform(problem), problem.velocity
+        if role != problem.law_field or not problem.lacks(Capability.GRADIENT):
+            return interaction.attraction_derivatives(self.name, degree)
+        # The attractions are kappa s h/D, with the drive h and the speed s at the uniform density.
+        changes, drive = law.slopes(own, problem.domain, degree), law.drive(problem.domain, 1)
+        attractions = interaction.attractions(degree)
+        factor = float(attractions[1] / drive[1])
+        slopes = factor * changes.drive + changes.at_uniform * attractions
+        slopes[0] = 0.0
+        return np.asarray(slopes)
 
     def significant(self, degrees: Integers) -> SignificantDegrees:
         """Return which of some ascending degrees are significant at one of the values of the parameter."""
@@ -187,6 +230,11 @@ class Path:
         rows = [np.abs(self.coefficients(q, last).attractions) for q in np.linspace(*ENDS, SAMPLES).tolist()]
         largest = np.max(rows, axis=0)[degrees]
         return np.asarray(np.sqrt(np.maximum(largest / (largest.max() or 1.0), EPS)))
+
+
+def at_uniform(problem: Equation) -> Interaction:
+    """Return the coefficients of the field of a problem linearised at the uniform density."""
+    return Interaction(gradient_at_uniform(problem) if problem.lacks(Capability.GRADIENT) else problem)
 
 
 def _united(found: list[SignificantDegrees]) -> SignificantDegrees:

@@ -16,11 +16,10 @@ import numpy as np
 from scipy.optimize import brentq
 
 from meanfield import Equation, InvalidInput
-from meanfield.equations import Interaction
 
 from ..bases import EPS, Floats, Integers
 from ..branches.junctions import INSEPARABLE
-from .path import ENDS, Path
+from .path import ENDS, Path, at_uniform
 
 # Parts of the grid to begin with, and how many may be looked at, halves included.
 PARTS, MOST_PARTS = 32, 4096
@@ -168,7 +167,7 @@ def _zero(function: Callable[[float], float], left: float, right: float) -> floa
 
 def _critical_degree(problem: Equation) -> int:
     """Return the degree beyond which no strength reaches one."""
-    interaction, degree = Interaction(problem), 16
+    interaction, degree = at_uniform(problem), 16
     while interaction.strongest_beyond(degree) >= 1.0:
         if degree >= LARGEST_DEGREE:
             raise InvalidInput(

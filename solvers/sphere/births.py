@@ -48,11 +48,11 @@ def first_threshold(problem: Equation) -> Number | None:
 
 
 def follows_all(problem: Equation) -> bool:
-    """Return whether branches of all symmetries are followed, as those of gradient laws on S^2.
+    """Return whether branches of all symmetries are followed, as those of laws with a Gibbs map on S^2.
 
     Elsewhere only those about an axis are.
     """
-    return problem.domain.has_azimuth and not problem.lacks(Capability.GRADIENT)
+    return problem.domain.has_azimuth and not problem.lacks(Capability.GIBBS_MAP)
 
 
 def folds_apart(low: int, high: int) -> bool:

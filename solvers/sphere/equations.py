@@ -35,7 +35,7 @@ def _in_confinement(problem: Equation, size: Size) -> InvariantBasis:
     Of those with harmonics on which the potential acts; among all harmonics it does.
     """
     require_smooth(problem)
-    require(problem, Capability.GRADIENT, "stationary densities in a confinement without an axis")
+    require(problem, Capability.GIBBS_MAP, "stationary densities in a confinement without an axis")
     field: Any = confining_field(problem)
     if float(field.lengths.sum()) < FAINT:
         raise InvalidInput(

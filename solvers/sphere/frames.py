@@ -115,7 +115,10 @@ class UprightFrame:
     def diagram(self, found: Diagram) -> Diagram:
         """Return a diagram found in the frame as it stands in the given one."""
         branches = [self._replaced(branch, "", "tangent_") for branch in found.branches]
-        points = [self._replaced(point, "") for point in found.special_points]
+        points = [
+            self._replaced(point, "", *(["other_"] if point.other_cosine is not None else []))
+            for point in found.special_points
+        ]
         return dataclasses.replace(
             found,
             problem=self._given,

@@ -15,7 +15,7 @@ from .meeting import compared, meeting, meeting_without_axis, nearest_image
 from .moments import moment_arrays
 from .naming import name_of
 from .polyhedral import birth_in_group, polyhedral_births
-from .search import search_all, search_covers
+from .search import search_all, search_covers, searches
 
 
 class ZonalDensities(Densities):
@@ -73,6 +73,7 @@ class SphereGeometry:
     search_covers = search_covers
     search_all = search_all
 
+    searches = staticmethod(searches)
     basis = staticmethod(basis_of)
     first_threshold = staticmethod(first_threshold)
     folds_apart = staticmethod(folds_apart)

@@ -22,11 +22,11 @@ from ..bases.invariant import FullBasis
 from ..bases.representations import Group
 from ..bases.second_moments import ClassProducts, RingWaves
 from ..branches.continuation import Point
-from ..equation import StationaryEquation, orthonormal
+from ..equation import OwnMeans, StationaryEquation, orthonormal
 from ..geometry import BlockMatrix
 from ..inertia import count_negative
 from ..newton import NEUTRAL
-from ..significant import significant_degrees
+from ..significant import significant_degrees, strengths
 from ..sizing import confining_field
 
 # Signs of x, y and z.
@@ -85,8 +85,8 @@ class HarmonicPerturbations:
         # Products of harmonics have degrees up to twice theirs; nothing else is asked of the density.
         nodes = 2 * int(degrees.max())
         self.basis: FullBasis = FullBasis(degrees, nodes, confining_field(problem))
-        relative = problem.potential.relative_multipliers(problem.domain, int(degrees.max()))[self.basis.degrees]
-        self.signs: Floats = np.sign(relative)
+        relative = strengths(problem, int(degrees.max())).relative[self.basis.degrees]
+        self.relative: Floats = relative
         self.roots: Floats = np.sqrt(np.abs(relative))
         reflections, turns = reflections_of(self.group), self.group.turns
         self.classes: list[HarmonicClass] = classes_of(reflections, turns, degrees)
@@ -101,17 +101,10 @@ class HarmonicPerturbations:
         equation = point.equation
         places = np.array(block.places)
         seen = self._seen_at(point)
-        signs, roots = self.signs[places], self.roots[places]
-        matrix = seen.products(block)
-        if block.own:
-            means = self.basis.means(seen.moments)[places]
-            matrix -= np.multiply.outer(means, means)
-        scaled = signs * roots
-        matrix *= np.multiply.outer(scaled, scaled) * (-equation.doubled * point.q / equation.strongest)
-        matrix.flat[:: places.size + 1] += -equation.sign * signs
+        own = seen.means(places) if block.own else None
+        matrix, repulsive = equation.perturbed(point.q, seen.products(block), self.relative[places], own)
         if seen.rotations is not None:
             matrix += seen.rotations[places] @ seen.rotations[places].T
-        repulsive = int(np.count_nonzero(equation.sign * signs > 0.0))
         return BlockMatrix(matrix, self.basis.degrees[places], repulsive)
 
     def rotations(self, point: Point, block: HarmonicClass) -> int:
@@ -124,7 +117,9 @@ class HarmonicPerturbations:
         for known, seen in self._known:
             if known is point:
                 return seen
-        seen = _Seen(self, self.basis.moments_from(*point.by_degree))
+        equation = point.equation
+        response = equation.basis.expand(equation.response(point.b, point.q, point.moments))
+        seen = _Seen(self, *(self.basis.moments_from(*each) for each in (point.by_degree, response)))
         self._known.append((point, seen))
         return seen
 
@@ -140,17 +135,22 @@ class HarmonicPerturbations:
 
 
 class _Seen:
-    """A density for all classes: its moments, products of harmonics and rotations."""
+    """A density for all classes: its moments, products of harmonics under its response, and rotations."""
 
-    def __init__(self, modes: HarmonicPerturbations, moments: Floats) -> None:
+    def __init__(self, modes: HarmonicPerturbations, moments: Floats, response: Floats) -> None:
         self._modes = modes
-        self.moments = moments
+        self._moments, self._response = moments, response
         generators = modes.basis.rotation(moments)
         # About the axis of a zonal state, which a confinement leaves as the only one, the generator is rounding.
         size = float(np.linalg.norm(modes.roots * modes.basis.means(moments)))
         self.rotations = None if generators is None else orthonormal(modes.roots[:, None] * generators, size)
         self._covariance: Floats | None = None
         self._waves: Floats | None = None
+
+    def means(self, places: Integers) -> OwnMeans:
+        """Return the means of some harmonics under the response, its mass, and those under the density."""
+        mean = self._modes.basis.means
+        return OwnMeans(mean(self._response)[places], self._response.item(0), mean(self._moments)[places])
 
     def products(self, block: HarmonicClass) -> Floats:
         """Return the means of the products of the harmonics of a class."""
@@ -159,7 +159,7 @@ class _Seen:
             inside: Floats = self._all()[np.ix_(places, places)]
             return inside
         if self._waves is None:
-            rows = self._modes.waves(*np.split(self.moments, 2))[..., 0]
+            rows = self._modes.waves(*np.split(self._response, 2))[..., 0]
             self._waves = np.concatenate([rows, np.zeros((1, rows.shape[1]))])
         products, own = self._modes.products(block)
         ordered: Floats = products(self._waves)[np.ix_(own, own)]
@@ -168,8 +168,8 @@ class _Seen:
     def _all(self) -> Floats:
         """Return the means of all products of harmonics."""
         if self._covariance is None:
-            means = self._modes.basis.means(self.moments)
-            self._covariance = self._modes.basis.covariance(self.moments) + np.multiply.outer(means, means)
+            means = self._modes.basis.means(self._response)
+            self._covariance = self._modes.basis.covariance(self._response) + np.multiply.outer(means, means)
         return self._covariance
 
 

@@ -22,7 +22,14 @@ from ..branches.recording import Register
 from ..equation import SLOW, StationaryEquation
 from ..geometry import Birth, Geometry, Threshold
 from ..limits import MAX_HARMONIC_DEGREE, MAX_SPHERICAL_DEGREE
-from ..significant import confining_degree, confining_error, even_size, significant_among, starting_degrees
+from ..significant import (
+    confining_degree,
+    confining_error,
+    even_size,
+    significant_among,
+    starting_degrees,
+    strengths,
+)
 from ..sizing import confining_field, equation_in
 from .groups import TRIVIAL, axial_groups, breaking_group, pyramidal
 from .harmonics import HarmonicClass, harmonic_perturbations
@@ -174,7 +181,7 @@ def broken_axis(point: Point, block: AzimuthalBlock, degrees: Integers, kernel: 
         return []
     zonal = packed(point.by_degree[0])
     b = equation.unknown_with(zonal, np.zeros_like(zonal))
-    roots = np.sqrt(np.abs(old.problem.potential.relative_multipliers(old.problem.domain, int(degrees.max()))))
+    roots = np.sqrt(np.abs(strengths(old.problem, int(degrees.max())).relative))
     change = np.zeros(place(int(degrees.max()), int(degrees.max())) + 1)
     change[[place(degree, order) for degree in degrees.tolist()]] = kernel / roots[degrees]
     direction = equation.unknown_with(change, np.zeros_like(change))

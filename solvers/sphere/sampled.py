@@ -32,7 +32,8 @@ from ..bases.legendre import ring_tables
 from ..bases.representations import Group
 from ..bases.second_moments import orbits
 from ..bases.spherical import SphericalTransform
-from ..batched import relaxed, solutions
+from ..batched import newton, parts, relaxed, solutions
+from ..softmax import FLOOR
 from .tabulated import Functions, Separated, Tabulated
 
 # Entries of the arrays that are worked on at once: they stay in the cache.
@@ -42,14 +43,9 @@ BATCH = 400_000
 LONGEST, CLOSE, NEXT = 0.5, 1e-5, 1e-7
 # Corrections by the Jacobian of a coarser grid, each of which leaves a share of the last, and when they are short.
 CORRECTIONS, CORRECTED = 10, 1e-9
-# Steps as long as those two before, twice in turn and up to this share, go round a cycle of two; those of an
-# iteration that converges are shorter by half at the least.
-CYCLE = 1e-4
 # Rotations that change a state by less than the root of this share of what others do hardly count as such: a grid
 # makes them up beside a state with an axis.
 NO_TURN = 1e-4
-# A start that has not settled by then wanders among states that others reach directly.
-ITERATIONS = 30
 RELAXATIONS = 60
 # Densities need so many of the degrees that their curvature asks for.
 WIDER = 1.1
@@ -105,6 +101,9 @@ class Field(NamedTuple):
         The sum of the moduli of the strengths of all degrees that are missing.
     placed
         On S^2 the field -V/D by degree and order, if there is a V.
+    exponent : float or None
+        p of softmax attention, see :mod:`solvers.softmax`; the strengths are those of its linearisation at the
+        uniform state.
     """
 
     strengths: Floats
@@ -112,13 +111,16 @@ class Field(NamedTuple):
     cut: bool
     beyond: float = 0.0
     placed: ConfiningField | None = None
+    exponent: float | None = None
 
     def is_convex(self, degrees: Integers | None = None) -> bool:
         """Return whether the free energy is strictly convex on densities of some degrees, by default of all.
 
         The squares of the harmonics of a degree sum up to one, so the second variation is definite at every density
-        where the attractive strengths sum up to less than one.
+        where the attractive strengths sum up to less than one. Softmax attention has none.
         """
+        if self.exponent is not None:
+            return False
         strengths = self.strengths if degrees is None else self.strengths[degrees]
         return float(np.maximum(strengths, 0.0).sum()) + self.beyond < 1.0
 
@@ -357,26 +359,18 @@ class Sampled:
 
     def solved(self, moments: Floats) -> tuple[Integers, Floats]:
         """Return the rows of moments from which Newton's method converges, and the states."""
-        moments, running = moments.copy(), np.arange(len(moments))
-        arrived = np.zeros(len(moments), dtype=bool)
-        # The lengths of the last four steps, the last one first.
-        lengths = np.full((4, len(moments)), np.inf)
-        for _ in range(ITERATIONS):
-            if not running.size:
-                break
-            step = np.concatenate([self._step(moments[part]) for part in self._parts(running)])
-            length = np.linalg.norm(step, axis=1)
-            moments[running] += step * np.minimum(1.0, LONGEST / np.maximum(length, LONGEST))[:, None]
-            lengths[1:, running], lengths[0, running] = lengths[:-1, running], length
-            arrived[running] = (length < CLOSE) & (length**2 < NEXT * lengths[1, running])
-            running = running[~arrived[running] & ~_in_cycle(lengths[:, running])]
-        found = np.flatnonzero(arrived)
-        return found, moments[found]
+        return newton(moments, self._advanced, self._entries, BATCH)
+
+    def _advanced(self, moments: Floats, last: Floats) -> tuple[Floats, Floats, NDArray[np.bool_]]:
+        step = self._step(moments)
+        length = np.linalg.norm(step, axis=1)
+        moved = moments + step * np.minimum(1.0, LONGEST / np.maximum(length, LONGEST))[:, None]
+        return moved, length, (length < CLOSE) & (length**2 < NEXT * last)
 
     def corrected(self, moments: Floats, coarse: "Sampled") -> tuple[NDArray[np.bool_], Floats]:
         """Return which states of a coarser grid converge here by steps with its Jacobians, and the states."""
         moments, settled = moments.copy(), np.zeros(len(moments), dtype=bool)
-        for part in coarse._parts(np.arange(len(moments))):
+        for part in parts(np.arange(len(moments)), coarse._entries, BATCH):
             _, jacobians, _ = coarse._linearised(moments[part])
             running = np.arange(part.size)
             for _ in range(CORRECTIONS):
@@ -389,10 +383,9 @@ class Sampled:
                 running = running[(length >= CORRECTED) & (length < LONGEST)]
         return settled, moments
 
-    def _parts(self, rows: Integers) -> list[Integers]:
-        """Return rows in parts whose arrays stay in the cache."""
-        entries = self._fixed.size + self.degrees.size**2
-        return np.array_split(rows, 1 + rows.size * entries // BATCH)
+    @property
+    def _entries(self) -> int:
+        return int(self._fixed.size) + self.degrees.size**2
 
     def _step(self, moments: Floats) -> Floats:
         """Return Newton's steps at rows of moments."""
@@ -403,25 +396,31 @@ class Sampled:
         """Return the means under Gibbs densities of the fields of moments, the Jacobians, and generators."""
         masses, _ = self._gibbs(moments * self._strengths)
         size = self.degrees.size
-        functions, couplings = self._products
-        sums = functions.means(masses)
+        sums = self._products[0].means(masses)
         sums = sums / sums[:, :1]
         means = sums[:, 1 : size + 1]
+        jacobians, turned = self._jacobians(moments, sums, means)
+        return means, jacobians, turned
+
+    def _jacobians(self, moments: Floats, sums: Floats, means: Floats) -> tuple[Floats, Floats]:
+        """Return the Jacobians, and generators, from sums over the response of densities and their own means."""
+        size = self.degrees.size
+        _, couplings = self._products
         if couplings is None:
             products = sums[:, size + 1 :] * np.multiply.outer(-self._scaled, self._scaled).ravel()
         else:
             products = np.ascontiguousarray((couplings @ sums.T).T)[:, self._unfolded]
         lengths = np.sqrt(np.maximum((moments**2).sum(axis=1, keepdims=True), np.finfo(float).tiny))
         turned = [self._roots * (moments @ turning.T) / lengths for turning in self.turnings]
-        factors = np.stack([self._scaled * means, *turned], axis=2)
-        jacobians = factors @ factors.transpose(0, 2, 1)
+        left, right = (np.stack([self._scaled * each, *turned], axis=2) for each in (means, sums[:, 1 : size + 1]))
+        jacobians = left @ right.transpose(0, 2, 1)
         jacobians += products.reshape(-1, size, size)
         jacobians[:, np.arange(size), np.arange(size)] += self._signs
-        return means, jacobians, factors[:, :, 1:]
+        return jacobians, left[:, :, 1:]
 
     def _gibbs(self, coefficients: Floats) -> tuple[Floats, Floats]:
         """Return multiples of the masses of the Gibbs densities of fields, row by row, and the shift of log Z."""
-        values = self._functions.sums(coefficients)
+        values = self._drift(self._functions.sums(coefficients))
         values += self._fixed
         # The squares of the harmonics of a degree sum up to one: fields are at most as large as their coefficients.
         lengths = np.sqrt(np.add.reduceat(coefficients**2, self._firsts, axis=1)).sum(axis=1)
@@ -431,10 +430,14 @@ class Sampled:
         values -= top[:, None]
         return np.exp(values, out=values), top
 
+    def _drift(self, values: Floats) -> Floats:
+        """Return the field of the law from the sums of the harmonics."""
+        return values
+
     def _means(self, coefficients: Floats) -> tuple[Floats, Floats]:
         """Return the moments of the Gibbs densities of fields, a row for each row of coefficients, and log Z."""
         means, logarithms = np.empty(coefficients.shape), np.empty(len(coefficients))
-        for part in self._parts(np.arange(len(coefficients))):
+        for part in parts(np.arange(len(coefficients)), self._entries, BATCH):
             masses, top = self._gibbs(coefficients[part])
             totals = masses.sum(axis=1)
             means[part] = self._functions.means(masses) / totals[:, None]
@@ -453,11 +456,43 @@ class Sampled:
         return found
 
 
-def _in_cycle(lengths: Floats) -> NDArray[np.bool_]:
-    """Return which starts go round a cycle of two, or to infinity, by the lengths of their last four steps."""
-    one, other = lengths[:2], lengths[2:]
-    same = (one < (1.0 + CYCLE) * other) & (other < (1.0 + CYCLE) * one)
-    return np.asarray(same.all(axis=0) | ~np.isfinite(one[0]))
+class SampledSoftmax(Sampled):
+    """Densities proportional to u^p, u = 1 + sums of harmonics over p, see :mod:`solvers.softmax`."""
+
+    def _drift(self, values: Floats) -> Floats:
+        """Return p log u."""
+        assert self._field.exponent is not None
+        return np.asarray(self._field.exponent * np.log(self._average(values)))
+
+    def _average(self, values: Floats) -> Floats:
+        """Return u from the sums of the harmonics."""
+        assert self._field.exponent is not None
+        return np.maximum(1.0 + values / self._field.exponent, FLOOR)
+
+    def _linearised(self, moments: Floats) -> tuple[Floats, Floats, Floats]:
+        """Return the means under the densities, the Jacobians, which are not symmetric, and generators.
+
+        Rotations are their kernel on both sides, for the mean of the derivative of u under a rotation is that of
+        a power of u.
+        """
+        coefficients = moments * self._strengths
+        masses, _ = self._gibbs(coefficients)
+        masses /= masses.sum(axis=1, keepdims=True)
+        means = self._functions.means(masses)
+        masses /= self._average(self._functions.sums(coefficients))
+        jacobians, turned = self._jacobians(moments, self._products[0].means(masses), means)
+        return means, jacobians, turned
+
+    def invariants(self, moments: Floats) -> Floats:
+        """Return invariants of states: log Z, and then the length of the moments of each degree."""
+        found = super().invariants(moments)
+        found[:, 0] = self._means(moments * self._strengths)[1]
+        return found
+
+
+def sampled(harmonics: Harmonics, field: Field) -> Sampled:
+    """Return the densities of a field on some harmonics."""
+    return (Sampled if field.exponent is None else SampledSoftmax)(harmonics, field)
 
 
 def _across(turned: Floats, residuals: Floats) -> Floats:

@@ -5,10 +5,12 @@ orientation of its symmetry and solved for among the densities that have it.
 """
 
 import math
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 
 from meanfield import Equation, Number, Sphere
+from meanfield.equations import Capability, has_free_energy
 from meanfield.harmonics import largest_degree, zonal_places
 
 from ..bases import EPS, Floats
@@ -18,14 +20,15 @@ from ..branches.orbits import lengths, same_orbit, symmetry_of
 from ..branches.uniform import unstable_uniform
 from ..equation import StationaryEquation
 from ..geometry import Geometry
-from ..searched import MISSING, Searched, Tally
+from ..search import Catalogue, Ends, Kind, Lost, Met, Rounds, SearchSpace, known_states, search
+from ..searched import MORSE, Searched
 from ..significant import confining_symmetry
 from ..sizing import stationary_equation
 from .identity import copies_of
-from .multistart import Met, Search, Space, about_an_axis, allowed_groups, among_harmonics, field_of
 from .polyhedral import invariant_equation
 from .recognition import fixing, recognised
 from .sampled import WIDER, Field
+from .symmetric import about_an_axis, allowed_groups, among_harmonics, field_of
 from .zonal_search import zonal_states
 
 # Degrees of the search; larger ones are left to the polishing of what is met.
@@ -35,13 +38,28 @@ ODD = 1e-6
 # The tail beyond the degrees that a density needs is an eighth of all, in steps of some degrees: states that need
 # nearly as many share one basis.
 TAIL, STEP = 8.0 / 7.0, 32
-# Rounds of a search that misses states are made again so often.
-AGAIN = 3
+# Rounds at the most; of a search that misses states they are made again so often.
+ROUNDS, AGAIN = 6, 3
+# Where there are few symmetries each is given more starts, as many times as these many over their number.
+SHARED = 24
+# Relaxations of a round.
+RELAXED = 24
 # A confinement smaller than this in all, in units of D, moves states by no more than what counts as the same.
 WEAK = 1e-4
 HELD = "some may be missing, for the confinement, which has no axis, holds states by little more than rounding"
 CONVEX = "the second variation of the free energy is definite at every density"
 ONE_DEGREE = "with degree one alone the states are the uniform one and, beyond its threshold, one exp(r cos t)/Z"
+
+
+def searches(problem: Equation) -> bool:
+    """Return whether states of an equation are searched for by :func:`search_all`.
+
+    Softmax attention in a confinement with an axis is left to Newton's method about that axis, whose indices are
+    counted, but on S^2, where states may stand anywhere.
+    """
+    if problem.lacks(Capability.GRADIENT) and not problem.lacks(Capability.GIBBS_MAP):
+        return problem.confinement is None or problem.domain.has_azimuth
+    return has_free_energy(problem)
 
 
 def search_covers(geometry: Geometry, problem: Equation, coupling: Number) -> bool:
@@ -53,20 +71,14 @@ def search_all(geometry: Geometry, problem: Equation, sign: int, coupling: Numbe
     """Return the states at a coupling that are not known, about an axis and on S^2 among all densities."""
     field = _field(problem, coupling)
     most, theorem = _most_states(problem, field)
-    count = len(known) + (problem.confinement is None)
-    if count >= most:
+    if len(known) + (problem.confinement is None) >= most:
         return Searched([], "", theorem=theorem)
-    task = _Task(geometry, problem, sign, coupling, field)
     zonal = zonal_states(geometry, problem, sign, coupling, field, known) if problem.zonal else []
-    if count + len(zonal) >= most:
-        return Searched(zonal, "", theorem=theorem)
-    if problem.domain.has_azimuth:
-        spaces = among_harmonics(field)
-        words = f"all densities on the sphere, in {len(spaces)} symmetries up to degree {field.strengths.size - 1}"
-    else:
-        spaces = about_an_axis(Sphere(problem.domain.dimension), field, task.even)
-        words = "densities about an axis (others were not searched)"
-    return _searched(task, spaces, known, zonal, words)
+    space = Densities(geometry, problem, sign, coupling, field)
+    met = known_states(space, [*known, *zonal], problem.confinement is None)
+    space.know(met)
+    searched = search(space, met)
+    return searched._replace(points=[*zonal, *searched.points], by_symmetry=space.by_symmetry)
 
 
 def _field(problem: Equation, coupling: Number) -> Field:
@@ -74,33 +86,157 @@ def _field(problem: Equation, coupling: Number) -> Field:
     return field_of(problem, coupling, LARGEST_DEGREE if problem.domain.has_azimuth else LARGEST_ZONAL_DEGREE)
 
 
-class _Task:
-    """A problem at a coupling, its field, whether a confinement is even about the equator, and its equations."""
+class Densities(SearchSpace[Point]):
+    """The densities on a sphere, of every symmetry apart: on S^2 all, in other dimensions those about an axis."""
+
+    rounds = Rounds(2, ROUNDS, (1 + AGAIN) * ROUNDS)
+    are_same = staticmethod(same_orbit)
 
     def __init__(self, geometry: Geometry, problem: Equation, sign: int, coupling: Number, field: Field) -> None:
-        self.geometry = geometry
-        self.problem, self.sign, self.coupling, self.field = problem, sign, coupling, field
-        self.even = confining_symmetry(problem) % 2 == 0
+        self._geometry, self._problem, self._sign, self._coupling = geometry, problem, sign, coupling
+        self._field, self.bound = field, _most_states(problem, field)
+        self._even = confining_symmetry(problem) % 2 == 0
+        self._fine, self._states = Catalogue(), list[Point | Lost | None]()
         self._equations: dict[Group, StationaryEquation | None] = {}
+        # Those of the least symmetry are the last.
+        if problem.domain.has_azimuth:
+            self._parts = among_harmonics(field)
+            last = field.strengths.size - 1
+            self.among = f"all densities on the sphere, in {len(self._parts)} symmetries up to degree {last}"
+        else:
+            self._parts = about_an_axis(Sphere(problem.domain.dimension), field, self._even)
+            self.among = "densities about an axis (others were not searched)"
+        share = max(1, round(SHARED / max(1, len(self._parts))))
+        self._shares = [part.starts(share) for part in self._parts]
+        # None where no densities can have more than one state.
+        self.starts = {Kind.NEWTON: sum(self._shares)} if self._parts else {}
+        if self._parts and has_free_energy(problem):
+            self.starts[Kind.RELAXED] = RELAXED
 
-    def modes(self, met: Met) -> int:
-        """Return the modes that a density which was met needs, by the lengths of its moments.
+    @property
+    def by_symmetry(self) -> bool:
+        """Whether all densities were searched on grids that resolve every state."""
+        return self._problem.domain.has_azimuth and all(part.resolves_all for part in self._parts)
+
+    def know(self, met: Sequence[Met[Point]]) -> None:
+        """Take note of states that are known, so that they are not solved for once more."""
+        for each in met:
+            if self._fine.places(self._invariants(each.state)[None])[0] == len(self._states):
+                self._states.append(each.state)
+
+    def ends(
+        self, kind: Kind, rounds: int, met: Sequence[Met[Point]], generator: np.random.Generator
+    ) -> Iterator[Ends]:
+        """Yield the ends of the runs of some rounds, those of Newton's method by symmetry."""
+        if kind is Kind.NEWTON:
+            for place, (part, count) in enumerate(zip(self._parts, self._shares, strict=True)):
+                yield Ends(*part.ends(part.sampled(0).random(generator, rounds * count)), place)
+        elif kind is Kind.RELAXED:
+            part, sampled = self._parts[-1], self._parts[-1].sampled(0)
+            starts = sampled.random(generator, rounds * RELAXED)
+            yield Ends(*part.ends(sampled.relaxed(starts)), len(self._parts) - 1)
+
+    def states_at(self, ends: Ends) -> list[Point | Lost | None]:
+        """Return the states near ends, on a grid that resolves them; those are solved for that are new there."""
+        part = self._parts[ends.part]
+        rows, moments, invariants = part.resolved(ends.rows, ends.invariants)
+        places = self._fine.places(invariants)
+        first = np.unique(places, return_index=True)[1]
+        new = first[places[first] >= len(self._states)]
+        self._states += [Lost.UNRESOLVED] * new.size
+        # With the modes that densities need the grids grow, so that each is made once.
+        for row in sorted(new.tolist(), key=lambda row: self._modes(invariants[row])):
+            solved = self._state_at(part.group, *part.by_degree(moments[row]), self._modes(invariants[row]))
+            self._states[places[row]] = solved
+        found: list[Point | Lost | None] = [Lost.ARTEFACT] * len(ends.rows)
+        for row, place in zip(rows.tolist(), places.tolist(), strict=True):
+            found[row] = self._states[place]
+        return found
+
+    def is_stable(self, state: Point | None) -> bool:
+        """Return whether a state is stable among the densities that are searched."""
+        if state is None:
+            return not unstable_uniform(self._problem, self._coupling)
+        densities = state.equation.densities
+        if not self._problem.domain.has_azimuth:
+            return not densities.unstable_counts(state)[0]
+        return densities.is_stable(state)
+
+    def doubt(self, states: Sequence[Point | None], unresolved: int) -> str:
+        """Return the sentence that states are or may be missing, else the empty text.
+
+        In a confinement without an axis the sum of (-1)^index over all states, with all of their images, is 1.
+        Where it is weak beside the rounding of the search, states that it turns to different places are told apart
+        by nothing. Where degrees are missing, states of the search need not be any of the equation.
+        """
+        field = self._field
+        if field.cut:
+            return ""
+        if unresolved:
+            return f"{unresolved} states that were met could not be resolved and are not listed"
+        if self._problem.zonal:
+            return ""
+        if field.confinement is not None and float(field.confinement.sum()) < WEAK:
+            return HELD
+        points = [point for point in states if point is not None]
+        counts = [sum(point.equation.densities.unstable_counts(point)) for point in points]
+        total = sum((-1) ** count * copies_of(point) for count, point in zip(counts, points, strict=True))
+        return "" if total == 1 else MORSE
+
+    def _invariants(self, point: Point | None) -> Floats:
+        """Return the invariants of a state as the densities of a symmetry have them."""
+        found = np.zeros(self._field.strengths.size)
+        if point is not None:
+            sizes = lengths(point)[: found.size]
+            found[: sizes.size] = sizes
+            found[0] = point.invariant
+        return found
+
+    def _modes(self, invariants: Floats) -> int:
+        """Return the modes that a density needs, by the lengths of its moments.
 
         With fewer the discretisation is not invariant under rotation, and a rotated density does not solve it.
         """
-        lengths = np.abs(met.invariants) * (np.arange(met.invariants.size) > 0)
-        needed = self.field.last + WIDER * float(self.field.reach(lengths, self.problem.domain.dimension, EPS))
+        sizes = np.abs(invariants) * (np.arange(invariants.size) > 0)
+        needed = self._field.last + WIDER * float(self._field.reach(sizes, self._problem.domain.dimension, EPS))
         return STEP * math.ceil(TAIL * needed / STEP)
 
-    def equation(self, group: Group, modes: int) -> StationaryEquation | None:
+    def _equation(self, group: Group, modes: int) -> StationaryEquation | None:
         """Return the cached equation of a group with at least a number of modes, or the most of its basis."""
         known = self._equations.get(group)
         if known is None:
-            known = invariant_equation(self.geometry, self.problem, group, self.sign, modes=modes)
+            known = invariant_equation(self._geometry, self._problem, group, self._sign, modes=modes)
         elif known.basis.nodes < (nodes := min(modes, known.basis.most_nodes)):
             known = known.on(known.basis.resized(known.basis.cells, nodes))
         self._equations[group] = known
         return known
+
+    def _state_at(self, group: Group | None, cosine: Floats, sine: Floats, modes: int) -> Point | Lost | None:
+        """Return the state near a density that was met, converged in its own symmetry with all degrees."""
+        problem, placed = self._problem, self._field.placed
+        if group is not None and placed is not None and not placed.zonal:
+            group = fixing(allowed_groups(self._field), group, cosine, sine)
+        elif group is not None:
+            group, cosine, sine = recognised(group, cosine, sine, problem.confinement is not None, self._even)
+            if group is None:
+                along = zonal_places(largest_degree(cosine.size))
+                cosine, sine = cosine[along], sine[along]
+        if group is None:
+            odd = np.flatnonzero(np.abs(cosine[1::2]) > ODD)
+            if odd.size and problem.confinement is None and cosine[1 + 2 * odd[0]] < 0.0:
+                # Turned over, it stands as the branch does that is born with this degree.
+                cosine = cosine * (1.0 - 2.0 * (np.arange(cosine.size) % 2))
+            symmetry = 1 if odd.size or not self._even else 2
+            equation = stationary_equation(self._geometry, problem, symmetry, self._sign)
+        else:
+            equation = self._equation(group, modes)
+        if equation is None:
+            return Lost.UNRESOLVED
+        start = equation.unknown_with(cosine, sine)
+        point = state_at(equation, start, equation.q_at(self._coupling))
+        if not isinstance(point, Point):
+            return Lost.UNRESOLVED
+        return point if symmetry_of(point) else None
 
 
 def _most_states(problem: Equation, field: Field) -> tuple[float, str]:
@@ -110,116 +246,7 @@ def _most_states(problem: Equation, field: Field) -> tuple[float, str]:
     """
     if field.is_convex():
         return 1.0, CONVEX
-    if field.beyond == 0.0 and not np.any(field.strengths[2:]) and problem.confinement is None:
+    alone = problem.confinement is None and field.beyond == 0.0 and not np.any(field.strengths[2:])
+    if alone and field.exponent is None:
         return 1.0 + float(field.strengths[1] > problem.domain.dimension), ONE_DEGREE
     return math.inf, ""
-
-
-def _searched(task: _Task, spaces: list[Space], known: list[Point], zonal: list[Point], words: str) -> Searched:
-    """Return the states met in some spaces beside known states and zonal ones just found."""
-    places: list[Point | None] = [*known, *zonal]
-    if task.problem.confinement is None:
-        places.insert(0, None)
-    size = spaces[0].size if spaces else 1
-    search = Search(spaces, [_invariants(point, size) for point in places])
-    search.run()
-    states = list(zip(places, search.met, strict=False))
-    lost = _placed(task, search, states, len(places))
-    missing = _missing(task, states)
-    for _ in range(AGAIN if missing == MISSING else 0):
-        seen = len(search.met)
-        search.go_on()
-        lost += _placed(task, search, states, seen)
-        missing = _missing(task, states)
-        if missing != MISSING:
-            break
-    new = [*zonal, *(place for place, _ in states[len(places) :] if place is not None)]
-    minima = [met.relaxations for point, met in states if _stable(task, point)]
-    runs = [met.runs for _, met in states]
-    # Where degrees are missing, states of the search need not be any of the equation.
-    unresolved = f"{lost} states that were met could not be resolved and are not listed"
-    doubt = unresolved if lost and not task.field.cut else missing
-    apart = task.problem.domain.has_azimuth and all(space.resolves_all for space in spaces)
-    lost += sum(space.lost for space in spaces)
-    return Searched(new, words, Tally.of(runs), Tally.of(minima), doubt=doubt, lost=lost, by_symmetry=apart)
-
-
-def _placed(task: _Task, search: Search, states: list[tuple[Point | None, Met]], seen: int) -> int:
-    """Add the states that a search met, from some place on, to those of the equation; return how many were lost."""
-    lost = 0
-    # With the modes that densities need the grids grow, so that each is made once.
-    for met in sorted(search.met[seen:], key=task.modes):
-        point = _polished(task, met)
-        lost += point is None
-        if point is None or not symmetry_of(point):
-            continue
-        twin = next((other for place, other in states if place is not None and same_orbit(place, point)), None)
-        if twin is None:
-            states.append((point, met))
-        else:
-            twin.runs, twin.relaxations = twin.runs + met.runs, twin.relaxations + met.relaxations
-    return lost
-
-
-def _missing(task: _Task, states: list[tuple[Point | None, Met]]) -> str:
-    """Return the sentence that states are missing in a confinement without an axis, else the empty text.
-
-    The sum of (-1)^index over all states, with all of their images, is 1. Where the confinement is weak beside the
-    rounding of the search, states that it turns to different places are told apart by nothing.
-    """
-    if task.problem.zonal or task.field.cut:
-        return ""
-    lengths = task.field.confinement
-    if lengths is not None and float(lengths.sum()) < WEAK:
-        return HELD
-    points = [point for point, _ in states if point is not None]
-    counts = [sum(point.equation.densities.unstable_counts(point)) for point in points]
-    total = sum((-1) ** count * copies_of(point) for count, point in zip(counts, points, strict=True))
-    return "" if total == 1 else MISSING
-
-
-def _invariants(point: Point | None, size: int) -> Floats:
-    """Return the invariants of a state, as in the search; None stands for the uniform one."""
-    found = np.zeros(size)
-    if point is not None:
-        sizes = lengths(point)[:size]
-        found[: sizes.size] = sizes
-        found[0] = point.invariant
-    return found
-
-
-def _stable(task: _Task, point: Point | None) -> bool:
-    """Return whether a state, the uniform one if it is None, is stable among the densities that are searched."""
-    if point is None:
-        return not unstable_uniform(task.problem, task.coupling)
-    densities = point.equation.densities
-    if not task.problem.domain.has_azimuth:
-        return not densities.unstable_counts(point)[0]
-    return densities.is_stable(point)
-
-
-def _polished(task: _Task, met: Met) -> Point | None:
-    """Return the state near one that was met, converged in its own symmetry with all degrees, or None if lost."""
-    problem, sign, coupling, even = task.problem, task.sign, task.coupling, task.even
-    group, cosine, sine = met.group, met.cosine, met.sine
-    placed = task.field.placed
-    if group is not None and placed is not None and not placed.zonal:
-        group = fixing(allowed_groups(task.field), group, cosine, sine)
-    elif group is not None:
-        group, cosine, sine = recognised(group, cosine, sine, problem.confinement is not None, even)
-        if group is None:
-            along = zonal_places(largest_degree(cosine.size))
-            cosine, sine = cosine[along], sine[along]
-    if group is None:
-        odd = np.flatnonzero(np.abs(cosine[1::2]) > ODD)
-        if odd.size and problem.confinement is None and cosine[1 + 2 * odd[0]] < 0.0:
-            # Turned over, it stands as the branch does that is born with this degree.
-            cosine = cosine * (1.0 - 2.0 * (np.arange(cosine.size) % 2))
-        equation = stationary_equation(task.geometry, problem, 1 if odd.size or not even else 2, sign)
-    else:
-        equation = task.equation(group, task.modes(met))
-    if equation is None:
-        return None
-    start = equation.unknown_with(cosine, sine)
-    point = state_at(equation, start, equation.q_at(coupling))
-    return point if isinstance(point, Point) else None

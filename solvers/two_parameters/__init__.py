@@ -7,3 +7,4 @@ from .recording import threshold_label as threshold_label
 from .starts import Start as Start
 from .starts import require_followed as require_followed
 from .starts import start_of as start_of
+from .starts import states_of as states_of

@@ -14,11 +14,12 @@ from ..bases import Floats
 from ..branches.arclength import Arclength
 from ..branches.continuation import End, Point, length
 from ..watching import Watch
+from .beside import cusp_beside, end_beside, tricritical_beside
 from .branch_points import branch_point_start
-from .cusps import cusp_beside
 from .extended import ExtendedEquation
 from .folds import fold_start
 from .following import Knot, Side, extended, follow
+from .normal_form import tricritical_among
 from .plane import COUPLING, Plane
 from .recording import Row, organising, recorded, stationary_point, threshold_label, uniform_row
 from .starts import Start, plane_of
@@ -31,11 +32,13 @@ FIRST_STEP = 0.01
 # its last two points, among the divisors of its mode and the multiples up to this one.
 BEYOND, LAST_PARTNER = 4.0, 32
 BEFORE_END = "the curve ends less than a step before the end of the interval, beyond which its states meet others"
+# The moments of the uniform state.
+UNIFORM = np.ones(1), np.zeros(1)
 WORDS = {
     "cusp": "two folds end in each other",
     "triple point": "the uniform state has the free energy of both states",
-    "end point": "the uniform state becomes unstable on the line",
-    "tricritical": "the branch of the mode turns from continuous to discontinuous",
+    "end point": "a state of the line becomes unstable, and another is born",
+    "tricritical": "the branch born there turns from continuous to discontinuous",
     "mode interaction": "two modes of the uniform state are critical together",
 }
 
@@ -150,18 +153,28 @@ def _rows(
             text = WORDS[knot.event.type]
             mode = knot.event.mode
             through = (label,) if mode is None else (label, threshold_label(mode))
-            points.append(organising(row, knot.event.type, plane, _bounds(knot), through, text))
+            further = _further(knot, kind)
+            points.append(organising(row, knot.event.type, plane, _bounds(knot), through, text, further))
     warnings += side.warnings
     if side.outcome in (Outcome.MAX_STEPS, Outcome.STEP_TOO_SMALL, Outcome.NOT_RESOLVED):
         values = ", ".join(
             f"{n} = {float(v):.6g}" for n, v in zip(plane.names, side.knots[-1].place.values, strict=True)
         )
         warnings.append(f"the curve ends at {values}: {side.outcome}")
-    if side.merged:
-        _add_merging(side, rows, direction, label, plane, points, warnings)
+    if side.merged or side.halved is not None:
+        _add_meeting(side, rows, direction, label, plane, points, warnings)
     if side.arrival is not None:
         _add_uniform(side, rows, direction, label, plane, points, warnings)
     return rows
+
+
+def _further(knot: Knot, kind: CurveType) -> list[tuple[Floats, Floats]]:
+    """Return the states at a located point of a line that have the free energy of its first one."""
+    assert knot.event is not None
+    if kind != "transition":
+        return []
+    second = UNIFORM if knot.row.second is None else knot.row.second
+    return [second, UNIFORM] if knot.event.type == "triple point" else [second]
 
 
 def _bounds(knot: Knot) -> tuple[float, float]:
@@ -206,7 +219,7 @@ def _add_uniform(
     arclength = rows[-1].arclength + direction * length(side.knots[-1].point.b[:-1], 0.0)
     tangent *= np.copysign(1.0, tangent @ rows[-1].tangent) / length(tangent, 0.0)
     row = uniform_row(problem, (first, second), (float(tangent[0]), float(tangent[1])), arclength)
-    row.label = nearest.type
+    row.second, row.label = None if rows[-1].second is None else row.moments, nearest.type
     rows.append(row)
     through = (label, *(threshold_label(mode) for mode in nearest.modes))
     points.append(organising(row, nearest.type, plane, (lower, upper), through, WORDS[nearest.type]))
@@ -225,7 +238,7 @@ def _apart_from_threshold(knot: Knot, end: Floats) -> Floats:
     return np.asarray(3.0 * (np.array(knot.place.values) - end) / amplitude**2 - along, dtype=float)
 
 
-def _add_merging(
+def _add_meeting(
     side: Side,
     rows: list[Row],
     direction: int,
@@ -234,28 +247,72 @@ def _add_merging(
     points: list[OrganisingPoint],
     warnings: list[str],
 ) -> None:
-    """Add the point at which the two states of a side become one: a cusp of the folds beside it."""
+    """Add the point at which two states of a side, or one and its image, become one."""
     last = side.knots[-1].point
-    one, other = extended(last).system(last.b, last.q).states
-    knot = None
-    if one.unknown.size == other.unknown.size:
-        knot = cusp_beside(plane, one.weighted.basis, 0.5 * (one.unknown + other.unknown), one.place)
-    if knot is None:
-        warnings.append("the two states of the line become one where it ends, at a point that was not located")
+    apart = _separation(side, -1)
+    knot = _meeting(side, plane)
+    if knot is None or _distance(knot, side.knots[-1]) > BEYOND * _remaining(side):
+        what = "its two states" if side.halved is None else "a state and its image"
+        warnings.append(f"the curve ends where {what} become one, at a point that was not located")
         return
-    row = knot.row
+    row, kind = knot.row, "end point" if len(extended(last).bases) > 1 else "tricritical"
     if not plane.contains(row.values[0]):
         warnings.append(BEFORE_END)
         return
-    row.second, row.label = row.moments, "end point"
+    bounds, further = _bounds(knot), []
+    if side.merged:
+        row.second = row.moments
+    elif side.halved is not None and kind == "end point":
+        born = UNIFORM if row.second is None else row.second
+        row.moments, row.second = (born, row.moments) if side.halved == 0 else (row.moments, born)
+        further = [row.second]
+    text = WORDS[kind] if not side.merged else "the two states become one"
+    row.label = kind
     slope = np.array(row.tangent)
     slope *= np.copysign(1.0, slope @ rows[-1].tangent)
     row.tangent = float(slope[0]), float(slope[1])
-    row.arclength = rows[-1].arclength + direction * length(
-        knot.point.b[:-1] - last.b[: knot.point.b.size - 1], 0.0
-    )
+    row.arclength = rows[-1].arclength + direction * apart
     rows.append(row)
-    points.append(organising(row, "end point", plane, _bounds(knot), (label,), "the two states become one"))
+    points.append(organising(row, kind, plane, bounds, (label,), text, further))
+
+
+def _meeting(side: Side, plane: Plane) -> Knot | None:
+    """Return the point at which two states of a side, or one and its image by half a period, become one."""
+    last = side.knots[-1].point
+    one, *others = extended(last).system(last.b, last.q).states
+    symmetry = one.weighted.basis.symmetry
+    if not others:
+        return tricritical_beside(plane, one, 2 * symmetry)
+    (other,) = others
+    if side.halved is not None:
+        return end_beside(plane, one, other) if side.halved == 0 else end_beside(plane, other, one)
+    beyond = other.weighted.basis.symmetry
+    if symmetry == beyond and one.unknown.size == other.unknown.size:
+        return cusp_beside(plane, one.weighted.basis, 0.5 * (one.unknown + other.unknown), one.place)
+    return tricritical_beside(plane, one if symmetry < beyond else other, max(symmetry, beyond))
+
+
+def _separation(side: Side, place: int) -> float:
+    """Return how far apart the states that meet at the end of a side are at a knot."""
+    point = side.knots[place].point
+    equation = extended(point)
+    apart = equation.separation(point) if side.halved is None else equation.broken(point, side.halved)
+    return length(apart, 0.0)
+
+
+def _remaining(side: Side) -> float:
+    """Return the arclength from the last knot of a side to where states meet, by the rate of their approach."""
+    if len(side.knots) < 2:
+        return np.inf
+    last, before = (_separation(side, place) for place in (-1, -2))
+    step = side.knots[-1].point.arclength - side.knots[-2].point.arclength
+    return step * last / (before - last) if before > last else np.inf
+
+
+def _distance(knot: Knot, last: Knot) -> float:
+    """Return the distance of two points of the plane in its coordinates."""
+    one, other = knot.point, last.point
+    return float(np.hypot(one.b[-1] - other.b[-1], one.q - other.q))
 
 
 def _uniform_point(side: Side, plane: Plane) -> UniformPoint | None:
@@ -271,10 +328,11 @@ def _uniform_point(side: Side, plane: Plane) -> UniformPoint | None:
     modes = degree, *(mode for mode in equation.partners(degree, LAST_PARTNER) if mode != degree)
     try:
         found = mode_interactions(plane.problem, plane.other, around, modes)
-        if equation.ends_tricritically:
+        found = [point for point in found if degree in point.modes]
+        if equation.ends_tricritically and equation.basis.even:
             found += tricritical_points(plane.problem, plane.other, around, (degree,))
-        else:
-            found = [point for point in found if degree in point.modes]
+        elif equation.ends_tricritically:
+            found += tricritical_among(plane, equation.basis, degree, around)
     except InvalidInput:
         return None
     return min(found, key=lambda point: abs(point.value - value), default=None)

@@ -10,9 +10,19 @@ the change of the field being one of the state's own modes. Without a confinemen
 contain the rotation mode :math:`r_k = S_k k a_k`, of which J is singular everywhere; the matrix is
 :math:`J + r r^T/|r|^2` there, which moves that eigenvalue to one. Where h vanishes u and :math:`\psi` are
 orthogonal to r, so that its derivative does not change.
+
+Where a perturbation and its negative are images of each other, the free energy along the branch born there is
+:math:`F + F_4 s^4 + ...` of the amplitude s of u, after the state's own modes have followed,
+
+.. math:: J w = \tfrac12 S\,\mathrm{cum}(\phi,\phi,c), \qquad
+          F_4 = -\tfrac1{24}\,\mathrm{cum}_4(\phi)
+                - \tfrac14 \sum_k (\sigma_k w_k/S_k)\,\mathrm{cum}(\phi, \phi, c_k),
+
+and the branch turns from continuous to discontinuous where it vanishes: a tricritical point. It has a pole where J
+is singular, at folds of the state, and none once it is multiplied by the determinant of J.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import cached_property
 
 import numpy as np
@@ -87,6 +97,19 @@ class BranchPointSystem(SingularSystem):
         return self.block.slopes(self.null)
 
     @property
+    def turning(self) -> float:
+        """F_4 of a perturbation of variance one, times det J."""
+        (state,), block = self.states, self.block
+        moments, own, weights = state.gibbs.moments, state.weighted.basis.degrees, state.weighted.weights
+        phi = block.coefficients.attractions * self.null[0] / block.weights
+        second, fourth = block.complement.even_moments(moments, block.degrees, phi)
+        squares = block.complement.third_moments(moments, block.degrees, phi, phi, own) / second
+        follows = np.linalg.solve(state.matrix, 0.5 * weights * squares)
+        own_part = squares @ (state.coefficients.attractions * follows / weights)
+        cumulant = fourth / second**2 - 3.0
+        return float((-cumulant / 24.0 - own_part / 4.0) * np.linalg.det(state.matrix))
+
+    @property
     def normal(self) -> Floats:
         """The derivatives of h in x and q along the stationary states, (2,)."""
         (state,) = self.states
@@ -136,6 +159,16 @@ class BranchPointEquation(SingularEquation):
     def label(self, names: Sequence[str]) -> str:
         """Return the name of the curve of branch points of a branch."""
         return f"branch point of the {names[0]}"
+
+    @property
+    def tests(self) -> dict[str, Callable[[Point], float]]:
+        """A function that vanishes where the branch born at the branch point turns."""
+        return {"tricritical": self._turning} if self.complement.halves else {}
+
+    def _turning(self, point: Point) -> float:
+        found = self.system(point.unknowns_on(self)[0], point.q)
+        assert isinstance(found, BranchPointSystem)
+        return found.turning
 
     def partners(self, degree: int, last: int) -> list[int]:
         """Return the modes of the class, one of which is critical where the curve meets the uniform state."""
@@ -190,20 +223,41 @@ def branch_point_start(start: Start, plane: Plane) -> Point | End:
     """
     place, basis, b = located(start, plane, start.first)
     state = AtState(WeightedBasis.of(basis), place, plane.coefficients(*place, basis.degrees), b)
-    last = max(int(basis.degrees[-1]) + basis.symmetry, plane.last)
-    least, nearest = MOVED, None
-    for complement in solvers_of(plane.problem).geometry.complements(basis.symmetry):
-        degrees = complement.degrees(last)
-        degrees = plane.significant(*place, degrees) if degrees.size else degrees
-        if not degrees.size:
-            continue
-        left, sizes, right = np.linalg.svd(ComplementaryBlock(state, plane, complement, degrees).matrix)
-        if sizes[-1] < least:
-            least = float(sizes[-1])
-            nearest = BranchPointEquation(plane, (basis,), complement, degrees, last, (left[:, -1], right[-1]))
+    nearest = nearest_block(state, plane, MOVED)
     if nearest is None:
         raise InvalidInput(
             "curves of branch points are followed on the circle where a direction of another symmetry than that of "
             "the state is neutral, and none was found at the start; start from a fold or a transition"
         )
     return first_point(nearest, np.append(b, place[0]), place[1])
+
+
+def nearest_block(state: AtState, plane: Plane, least: float = np.inf) -> BranchPointEquation | None:
+    """Return the system of branch points in the block that is nearest to a singular one at a state.
+
+    None if no block has a singular value below ``least``.
+    """
+    basis, nearest = state.weighted.basis, None
+    last = max(int(basis.degrees[-1]) + basis.symmetry, plane.last)
+    for complement in solvers_of(plane.problem).geometry.complements(basis.symmetry):
+        degrees = complement.degrees(last)
+        degrees = plane.significant(*state.place, degrees) if degrees.size else degrees
+        if not degrees.size:
+            continue
+        left, sizes, right = np.linalg.svd(ComplementaryBlock(state, plane, complement, degrees).matrix)
+        if sizes[-1] < least:
+            least = float(sizes[-1])
+            nearest = BranchPointEquation(plane, (basis,), complement, degrees, last, (left[:, -1], right[-1]))
+    return nearest
+
+
+def halving_determinant(state: AtState, plane: Plane) -> float:
+    """Return the product of the determinants of the blocks of perturbations that halve the symmetry of a state."""
+    basis, product = state.weighted.basis, 1.0
+    last = max(int(basis.degrees[-1]) + basis.symmetry, plane.last)
+    for complement in solvers_of(plane.problem).geometry.complements(basis.symmetry):
+        if complement.halves and not complement.rotates:
+            degrees = plane.significant(*state.place, complement.degrees(last))
+            if degrees.size:
+                product *= float(np.linalg.det(ComplementaryBlock(state, plane, complement, degrees).matrix))
+    return product

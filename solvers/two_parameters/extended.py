@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from meanfield import InvalidInput
+from meanfield.harmonics import Layout
 from meanfield.records import CurveType
 
 from ..bases import EPS, Basis, Floats, Gibbs, Integers
@@ -135,6 +136,11 @@ class ExtendedEquation(StationaryEquation):
         raise NotImplementedError
 
     @property
+    def layout(self) -> Layout:
+        """The layout of the moments in records: by degree where all states have an axis."""
+        return "degree" if all(basis.even for basis in self.bases) else "order"
+
+    @property
     def record_fields(self) -> dict[str, Any]:
         """Fields of records that not every type of curve has."""
         return {}
@@ -153,22 +159,58 @@ class ExtendedEquation(StationaryEquation):
 
         There the largest moment of a small state changes its sign, the curve going on through images of its states.
         """
+        return self._arrives(last, point, 0)
+
+    def _arrives(self, last: Point, point: Point, number: int) -> int | None:
+        """Return the critical degree where a state of the curve meets the uniform one, None if it does not."""
         if self.plane.problem.confinement is not None:
             return None
-        size = self.basis.degrees.size
-        before, after = last.unknowns_on(self)[0][:size], point.unknowns_on(self)[0][:size]
+        basis, own = self.bases[number], self._places(number)
+        before, after = (each.unknowns_on(self)[0][own] for each in (last, point))
         place = int(np.argmax(np.abs(before)))
         if not before[place] * after[place] < 0.0 or length(after - before, 0.0) > CLOSE:
             return None
-        return int(self.basis.degrees[place])
+        return int(basis.degrees[place])
+
+    def _places(self, number: int) -> slice:
+        """Return where the unknowns of a state are."""
+        start = sum(basis.degrees.size for basis in self.bases[:number])
+        return slice(start, start + self.bases[number].degrees.size)
 
     def partners(self, degree: int, last: int) -> list[int]:
-        """Return the modes up to a last one that may be critical with that of a degree where the curve meets it."""
+        """Return the modes up to a last one that may be critical with that of a degree where the curve meets it.
+
+        On spheres all modes of the states feel each other, on the circle multiples.
+        """
+        if self.basis.cosines is None:
+            return [mode for mode in np.unique(self.basis.degrees).tolist() if mode <= last]
         return [mode for mode in range(1, last + 1) if mode % degree == 0 or degree % mode == 0]
 
     def merges(self, last: Point, point: Point) -> bool:
         """Return whether two states of the curve become one between two points or soon after."""
         return False
+
+    def halved(self, last: Point, point: Point) -> int | None:
+        """Return the number of a state that meets its image by half a period between two points, None if none does.
+
+        They meet in a state of twice the symmetry.
+        """
+        if self.plane.problem.confinement is not None:
+            return None
+        return next((place for place in range(len(self.bases)) if self._is_halved(last, point, place)), None)
+
+    def _is_halved(self, last: Point, point: Point, place: int) -> bool:
+        before, after = self.broken(last, place), self.broken(point, place)
+        return bool(before @ after < 0.0 and length(after - before, 0.0) <= CLOSE)
+
+    def broken(self, point: Point, place: int) -> Floats:
+        """Return the unknowns of a state that vanish where it has twice its symmetry."""
+        basis, own = self.bases[place], point.unknowns_on(self)[0][self._places(place)]
+        return np.asarray(own[basis.degrees // basis.symmetry % 2 == 1])
+
+    def separation(self, point: Point) -> Floats:
+        """Return the difference of the two states of a curve."""
+        raise NotImplementedError
 
     def negative(self, jacobian: Floats, q: float) -> int:
         """Return zero: of an extended system nothing is counted."""
@@ -244,7 +286,7 @@ class ExtendedEquation(StationaryEquation):
         moved, start, place = np.zeros(to.scales.size), 0, 0
         for basis, larger in zip(self.bases, to.bases, strict=True):
             own = b[start : start + basis.degrees.size]
-            moved[place + np.searchsorted(larger.degrees, basis.degrees)] = own
+            moved[place + np.flatnonzero(np.isin(larger.degrees, basis.degrees))] = own
             start, place = start + basis.degrees.size, place + larger.degrees.size
         moved[-1] = b[-1]
         return moved

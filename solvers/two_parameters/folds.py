@@ -82,7 +82,7 @@ class FoldEquation(SingularEquation):
         """Return the same system with another basis of the state."""
         (old,), (new,) = self.bases, bases
         borders = np.zeros((2, new.degrees.size))
-        borders[:, np.searchsorted(new.degrees, old.degrees)] = self.borders
+        borders[:, np.isin(new.degrees, old.degrees)] = self.borders
         return FoldEquation(self.plane, bases, (borders[0], borders[1]))
 
     def bordered_by(self, found: System) -> "FoldEquation":

@@ -78,13 +78,14 @@ class Side:
     """One direction of a followed curve: the knots from the start on, and how it ended.
 
     ``arrival`` is the critical degree where it met the uniform state beyond the last knot; ``merged`` says that its
-    two states become one there.
+    two states become one there, ``halved`` is the number of that which becomes one with its image by half a period.
     """
 
     knots: list[Knot]
     outcome: Outcome = Outcome.MAX_STEPS
     arrival: int | None = None
     merged: bool = False
+    halved: int | None = None
     warnings: list[str] = field(default_factory=list)
 
 
@@ -104,11 +105,14 @@ def follow(start: Point, method: Arclength, first_step: float) -> Side:
             break
         last = side.knots[-1]
         arc = Arc(last.point, item)
-        arrival, merged = (meets(last.point, item) for meets in (extended(item).arrival, extended(item).merges))
-        if arrival is not None or merged:
+        arrival = extended(item).arrival(last.point, item)
+        merged = arrival is None and extended(item).merges(last.point, item)
+        halved = None if arrival is not None or merged else extended(item).halved(last.point, item)
+        if arrival is not None or merged or halved is not None:
             outside = _outside(arc)
             if outside is None:
-                side.arrival, side.merged, side.outcome = arrival, bool(merged), Outcome.JOINED_BRANCH
+                side.arrival, side.merged, side.halved = arrival, merged, halved
+                side.outcome = Outcome.JOINED_BRANCH
                 break
             arc = Arc(last.point, outside)
         knot = Knot.at(arc.second)

@@ -1,11 +1,13 @@
 """Conversion of followed curves to the records of :mod:`meanfield`, plain arrays."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from meanfield import Curve, Equation, Number, OrganisingPoint
+from meanfield.harmonics import Layout, packed
 from meanfield.records import CurveType
 from meanfield.theory import transition_coupling
 
@@ -19,12 +21,13 @@ from ..inertia import count_negative
 from ..newton import Solution
 from ..observables import of_states
 from ..sizing import Size, confinement_field, equation_in
-from .extended import System
+from .extended import ExtendedEquation, System
 from .plane import Plane
 from .states import AtState
 
 # Eigenvalues of the stability matrix up to this are those that vanish along the curve, and their rounding.
 NEUTRAL = 1e-9
+Pair = tuple[Floats, Floats]
 # Relative width of an interval beyond which a point is not called located.
 CONVERGED = 1e-11
 
@@ -44,6 +47,7 @@ class Row:
     modes: int
     arclength: float
     label: str = ""
+    layout: Layout = "degree"
 
 
 def stationary_point(state: AtState, problem: Equation) -> Point:
@@ -71,7 +75,9 @@ def row_of(point: Point, system: System) -> Row:
     """Return a point of a followed curve, with its system there, as a row."""
     place = system.place
     stationary = [stationary_point(state, place.problem) for state in system.states]
-    known = [significant_moments(each) for each in stationary]
+    equation = point.equation
+    assert isinstance(equation, ExtendedEquation)
+    known = [_moments_in(equation.layout, each) for each in stationary]
     along = np.array([point.solution.tangent_b[-1], point.solution.tangent_q])
     across, down = system.normal
     direction = np.array([-down, across])
@@ -89,7 +95,16 @@ def row_of(point: Point, system: System) -> Row:
         unstable,
         max(modes for *_, modes in known),
         point.arclength,
+        layout=equation.layout,
     )
+
+
+def _moments_in(layout: Layout, point: Point) -> tuple[Floats, Floats, int]:
+    """Return the moments of a state in a layout, and the resolved degrees."""
+    cosine, sine, degree = significant_moments(point)
+    if point.equation.basis.modes.layout == layout:
+        return cosine, sine, degree
+    return packed(cosine), packed(sine), degree
 
 
 def recorded(
@@ -120,6 +135,7 @@ def recorded(
         arclength=np.array([row.arclength for row in rows]),
         tangent=np.array([row.tangent for row in rows]),
         point_labels=tuple(row.label for row in rows),
+        layout=rows[len(rows) // 2].layout,
         **others,
         **fields,
     )
@@ -147,11 +163,28 @@ def threshold_label(mode: int) -> str:
 
 
 def organising(
-    row: Row, kind: Any, plane: Plane, bounds: tuple[float, float], curves: tuple[str, ...], text: str
+    row: Row,
+    kind: Any,
+    plane: Plane,
+    bounds: tuple[float, float],
+    curves: tuple[str, ...],
+    text: str,
+    further: Sequence[Pair] = (),
 ) -> OrganisingPoint:
-    """Return the record of an organising point at a row; its interval is that of the first parameter."""
+    """Return the record of an organising point at a row; its interval is that of the first parameter.
+
+    Parameters
+    ----------
+    further
+        Moments of the further states of equal free energy.
+    """
     low, high = bounds
     share = relative(row.problem)
+    width = max(moments.size for pair in (row.moments, *further) for moments in pair)
+    cosine, sine = ([_padded(pair[part], width) for pair in (row.moments, *further)] for part in (0, 1))
+    others: dict[str, Any] = {}
+    if further:
+        others = {"other_cosine": np.array(cosine[1:]), "other_sine": np.array(sine[1:])}
     located = high - low <= 2 * CONVERGED * max(abs(low), abs(high), plane.first_unit)
     return OrganisingPoint(
         type=kind,
@@ -163,9 +196,11 @@ def organising(
         upper=high,
         status="converged" if located else "guess",
         curves=curves,
-        cosine=row.moments[0],
-        sine=row.moments[1],
+        cosine=cosine[0],
+        sine=sine[0],
         description=text,
+        **others,
+        layout=row.layout,
     )
 
 

@@ -1,22 +1,24 @@
 """From a located point of a diagram or a curve to the first point of a curve through it in two parameters."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
 
 from meanfield import CurvePoint, Equation, InvalidInput, NotResolved, OrganisingPoint, SpecialPoint
-from meanfield.harmonics import Layout, moments_of
+from meanfield.harmonics import Layout, largest_degree, moments_of, zonal_places
 from meanfield.records import CurveType
 from meanfield.theory import critical_couplings
 
-from ..bases import Basis, Floats, Integers, multiples
+from ..bases import Basis, Floats, Integers, InvariantBasis, multiples
 from ..branches.continuation import End, Point, length, resolve
 from ..domains import solvers_of
-from ..limits import MAX_UNKNOWNS
+from ..limits import MAX_HARMONIC_DEGREE, MAX_SPHERICAL_DEGREE, MAX_UNKNOWNS
 from ..newton import POLISHED, correct
 from ..significant import confining_degree, confining_symmetry, even_size
 from ..sizing import Size, stationary_equation
+from ..sphere import TRIVIAL, recognised
 from .extended import ExtendedEquation
 from .plane import COUPLING, Plane
 
@@ -51,7 +53,26 @@ class Start(NamedTuple):
     @property
     def uniform(self) -> bool:
         """Whether the first state is the uniform one."""
-        return self.problem.confinement is None and not np.any(np.abs(self.first[0][1:]) > SIGNIFICANT)
+        return self.problem.confinement is None and _vanishes(self.first)
+
+    def between(self, one: Pair, other: Pair) -> "Start":
+        """Return the start of the line between two states, the uniform one being second and not named."""
+        if self.problem.confinement is None and _vanishes(one):
+            one, other = other, one
+        known = None if self.problem.confinement is None and _vanishes(other) else other
+        return self._replace(first=one, second=known, organising="")
+
+
+def _vanishes(moments: Pair) -> bool:
+    """Return whether moments are those of the uniform density."""
+    return not any(np.any(np.abs(part[1:]) > SIGNIFICANT) for part in moments)
+
+
+def states_of(point: OrganisingPoint) -> list[Pair]:
+    """Return the states of equal free energy at an organising point, its own first."""
+    if point.other_cosine is None or point.other_sine is None:
+        return [(point.cosine, point.sine)]
+    return [(point.cosine, point.sine), *zip(point.other_cosine, point.other_sine, strict=True)]
 
 
 def start_of(given: SpecialPoint | OrganisingPoint | CurvePoint) -> Start:
@@ -63,11 +84,7 @@ def start_of(given: SpecialPoint | OrganisingPoint | CurvePoint) -> Start:
         If no curve leaves such a point, or it belongs to no diagram and no curve.
     """
     if isinstance(given, CurvePoint):
-        second = (
-            None
-            if given.other_cosine is None or given.other_sine is None
-            else (given.other_cosine, given.other_sine)
-        )
+        second = _pair(given.other_cosine, given.other_sine)
         return Start(
             given.problem, given.type, given.parameters[1], (given.cosine, given.sine), second, given.layout
         )
@@ -85,8 +102,13 @@ def start_of(given: SpecialPoint | OrganisingPoint | CurvePoint) -> Start:
         )
     problem = given.problem.at(coupling=given.coupling)
     kinds: dict[str, CurveType] = {"fold": "fold", "transition": "transition", "branch point": "branch point"}
-    start = Start(problem, kinds[given.type], given.parameter, (given.cosine, given.sine), None, given.layout)
+    second = _pair(given.other_cosine, given.other_sine)
+    start = Start(problem, kinds[given.type], given.parameter, (given.cosine, given.sine), second, given.layout)
     return start._replace(kind="threshold") if start.kind == "branch point" and start.uniform else start
+
+
+def _pair(cosine: Floats | None, sine: Floats | None) -> Pair | None:
+    return None if cosine is None or sine is None else (cosine, sine)
 
 
 def _of_organising(point: OrganisingPoint) -> Start:
@@ -100,8 +122,9 @@ def _of_organising(point: OrganisingPoint) -> Start:
     }
     assert point.problem is not None
     found = COUPLING if COUPLING in point.parameters else point.parameters[1]
-    moments = point.cosine, point.sine
-    return Start(point.problem, kinds[point.type], found, moments, None, point.layout, organising=point.type)
+    own, *others = states_of(point)
+    start = Start(point.problem, kinds[point.type], found, own, None, point.layout, organising=point.type)
+    return start.between(own, others[0]) if others else start
 
 
 def plane_of(start: Start, names: tuple[str, str], interval: tuple[float, float]) -> Plane:
@@ -125,15 +148,15 @@ def plane_of(start: Start, names: tuple[str, str], interval: tuple[float, float]
     bare = Plane(problem, names, interval, 1.0, axis, np.arange(1, 33))
     other = bare.other
     x, q = bare.coordinates(first, problem.parameters[names[1]])
-    reference = _degrees(bare, x, q, 1)
+    reference = _degrees(bare, x, q, partial(multiples, 1))
     if other == names[0]:
         return Plane(problem, names, interval, float(high - low), axis, reference)
     bare = Plane(problem, names, interval, 1.0, axis, reference)
-    cosine = start.first[0]
+    lengths = moments_of(problem.domain, start.layout, *start.first).lengths
     coefficients = bare.coefficients(x, q, reference)
     moments = np.zeros(reference.size)
-    known = reference < cosine.size
-    moments[known] = cosine[reference[known]]
+    known = reference < lengths.size
+    moments[known] = lengths[reference[known]]
     attractions, forces = coefficients.slopes
     weights = np.ones(reference.size) if start.uniform else moments
     change = float(np.abs(attractions[0] * weights + forces[0]).max(initial=0.0))
@@ -142,13 +165,15 @@ def plane_of(start: Start, names: tuple[str, str], interval: tuple[float, float]
     return Plane(problem, names, interval, 1.0 / change, axis, reference)
 
 
-def _degrees(plane: Plane, x: float, q: float, symmetry: int) -> Integers:
-    """Return the significant degrees at a point of the plane, the first ones if they decay too slowly."""
+def _degrees(
+    plane: Plane, x: float, q: float, admissible: Callable[[int], Integers], symmetry: int = 1
+) -> Integers:
+    """Return the significant degrees of some at a point of the plane, the first ones if they decay too slowly."""
     for limit in (32, 64, 128, 256, 512):
-        degrees = plane.significant(x, q, multiples(symmetry, symmetry * limit))
+        degrees = plane.significant(x, q, admissible(symmetry * limit))
         if plane.ends_by(symmetry * limit, x, q):
             return degrees
-    return plane.significant(x, q, multiples(symmetry, 32 * symmetry))
+    return plane.significant(x, q, admissible(32 * symmetry))
 
 
 def symmetry_of(problem: Equation, cosine: Floats) -> int:
@@ -174,15 +199,50 @@ def basis_of(plane: Plane, cosine: Floats, place: tuple[float, float]) -> Basis:
     """
     problem = plane.problem
     symmetry = symmetry_of(problem, cosine)
-    degrees = _degrees(plane, *place, symmetry)
+    degrees = _degrees(plane, *place, partial(multiples, symmetry), symmetry)
     if not degrees.size:
         raise InvalidInput(f"no mode of the potential acts on densities of the symmetry {symmetry} of the start")
     geometry = solvers_of(problem).geometry
     cells = degrees // symmetry
-    if cells.size > MAX_UNKNOWNS:
-        raise NotResolved(f"the start has {cells.size} significant modes, and {MAX_UNKNOWNS} are admitted")
+    _require_few(cells)
     nodes = even_size(max(2 * int(cells[-1]), geometry.fewest_nodes))
     return geometry.basis(problem.replace(confinement=None), symmetry, Size(cells, nodes, None), even=True)
+
+
+def _require_few(cells: Integers) -> None:
+    if cells.size > MAX_UNKNOWNS:
+        raise NotResolved(f"the start has {cells.size} significant modes, and {MAX_UNKNOWNS} are admitted")
+
+
+def _without_axis(
+    plane: Plane, moments: Pair, place: tuple[float, float]
+) -> tuple[tuple[float, float], Basis, Floats]:
+    """Return a place, and the basis and the unknown of a state on S^2 in the orientation of its group.
+
+    Raises
+    ------
+    InvalidInput
+        If states of its symmetry may turn within it.
+    NotResolved
+        If it has too many significant modes.
+    """
+    group, cosine, sine = recognised(TRIVIAL, *moments, confined=False, even=False)
+    if group is None:
+        cosine = cosine[zonal_places(largest_degree(cosine.size))]
+        basis = basis_of(plane, cosine, place)
+        return place, basis, unknown_of(basis, cosine)
+    if group.free_axes.size:
+        raise InvalidInput(
+            "curves of states without an axis are followed where mirrors or half turns hold them in place, and the "
+            f"symmetry of the start is {group.name}; start from a more symmetric state"
+        )
+    degrees = _degrees(plane, *place, group.admissible)
+    degrees = degrees[degrees <= MAX_HARMONIC_DEGREE]
+    _require_few(degrees)
+    nodes = even_size(max(2 * int(degrees[-1]), solvers_of(plane.problem).geometry.fewest_nodes))
+    basis = InvariantBasis(group, degrees, min(nodes, MAX_SPHERICAL_DEGREE))
+    unknown = basis.means(basis.moments_from(cosine, sine)) / basis.degrees
+    return place, basis, unknown
 
 
 def cosines_from_axis(plane: Plane, moments: Pair) -> Floats:
@@ -214,6 +274,8 @@ def located(start: Start, plane: Plane, moments: Pair) -> tuple[tuple[float, flo
     """Return x and q of a start, and the basis and the unknown of one of its states."""
     first, second = (start.problem.parameters[name] for name in plane.names)
     place = plane.coordinates(first, second)
+    if start.layout == "order" and not start.uniform:
+        return _without_axis(plane, moments, place)
     cosine = cosines_from_axis(plane, moments)
     if start.uniform and start.organising:
         # Beside the uniform state they are those of the critical mode.
@@ -280,7 +342,9 @@ def threshold_of(start: Start) -> int:
     """Return the degree that is critical at a start on the uniform branch."""
     problem = start.problem
     couplings = critical_couplings(problem, LAST_DEGREE)
-    distances = np.abs(couplings / problem.fixed_coupling - 1.0)
+    # Those of high degrees may be beyond the range of doubles in units of this one.
+    with np.errstate(over="ignore"):
+        distances = np.abs(couplings / problem.fixed_coupling - 1.0)
     degree = int(np.argmin(np.where(np.isfinite(distances), distances, np.inf)))
     if not distances[degree] <= CRITICAL:
         raise InvalidInput("no mode is critical at the start, so no threshold passes it")
@@ -297,9 +361,12 @@ def require_followed(start: Start) -> None:
     NotResolved
         If a confinement has kinks.
     """
-    problem, modes = start.problem, moments_of(start.problem.domain, start.layout, *start.first).modes
-    if modes.places(1) > 2:
-        raise InvalidInput("curves are followed of states with an axis, and the start has none")
+    problem = start.problem
+    if start.layout == "order" and problem.confinement is not None:
+        raise InvalidInput(
+            "curves of states without an axis are not followed in a confinement; leave it out, or start from a "
+            "state about its axis"
+        )
     if confining_degree(problem) is None:
         raise NotResolved(
             f"curves in a confinement with a kink or a singularity, as {problem.confinement!r} has, are not "

@@ -95,6 +95,10 @@ class ThresholdEquation(ExtendedEquation):
         """Return None: the curve is one of uniform states."""
         return None
 
+    def halved(self, last: Point, point: Point) -> int | None:
+        """Return None: the curve is one of uniform states."""
+        return None
+
     def transfer(self, b: Floats, to: StationaryEquation) -> Floats:
         """Return the unknown, which is the same in all bases."""
         return b

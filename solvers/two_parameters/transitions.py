@@ -18,8 +18,9 @@ import numpy as np
 
 from meanfield import InvalidInput
 
-from ..bases import Floats
+from ..bases import Basis, Floats
 from ..branches.continuation import End, Point, length
+from .branch_points import halving_determinant
 from .extended import ExtendedEquation, System
 from .folds import FoldEquation, null_vectors
 from .plane import Plane
@@ -28,6 +29,9 @@ from .states import AtState
 
 # Organising points at which first-order lines begin.
 BEGINNINGS = ("tricritical", "cusp", "end point")
+# The free energy of a state at a transition is that of the uniform one to this share of its unknowns squared: its
+# coupling is known to a share of 1e-11 and better.
+EQUAL = 1e-8
 # Two states of one symmetry that approach each other this closely are followed no farther: beside is the cusp in
 # which they merge, where the system of both is singular.
 NEAR = 0.05
@@ -90,6 +94,10 @@ class TransitionEquation(ExtendedEquation):
 
     kind = "transition"
 
+    def __init__(self, plane: Plane, bases: tuple[Basis, ...]) -> None:
+        super().__init__(plane, bases)
+        self.ends_tricritically = len(bases) == 1
+
     def _system(self, states: tuple[AtState, ...], b: Floats) -> System:
         return UniformTransition(states, b[:-1]) if len(states) == 1 else Transition(states)
 
@@ -108,44 +116,66 @@ class TransitionEquation(ExtendedEquation):
         """Functions that vanish where the uniform state is critical, or has the free energy of both states."""
         if self.plane.problem.confinement is not None:
             return {}
-        return {"end point": self._margin} if len(self.bases) == 1 else {"triple point": self._energy}
+        if len(self.bases) == 1:
+            return {"end point": self._margin}
+        return {"triple point": self._energy, "end point": self._margins}
 
     def _margin(self, point: Point) -> float:
         """Return one minus the largest lambda of the modes, which is critical at one."""
         (state,) = self.system(point.unknowns_on(self)[0], point.q).states
         return 1.0 - float(state.coefficients.strengths.max())
 
+    def _margins(self, point: Point) -> float:
+        """Return a number that vanishes where a state of even symmetry is neutral to those that halve it."""
+        states = self.system(point.unknowns_on(self)[0], point.q).states
+        return float(np.prod([halving_determinant(state, self.plane) for state in states]))
+
     def _energy(self, point: Point) -> float:
         """Return the free energy of the first state above that of the uniform one."""
         return self.system(point.unknowns_on(self)[0], point.q).states[0].energy
 
     def arrival(self, last: Point, point: Point) -> int | None:
-        """Return the critical degree where a line meets the uniform state, None if it does not."""
-        return super().arrival(last, point) if len(self.bases) == 1 else None
+        """Return the critical degree where all states of a line meet the uniform one, None if they do not."""
+        found = [self._arrives(last, point, place) for place in range(len(self.bases))]
+        return None if None in found else found[0]
+
+    def partners(self, degree: int, last: int) -> list[int]:
+        """Return the modes that may be critical with that of a degree where a line meets the uniform state."""
+        if len(self.bases) == 1:
+            return super().partners(degree, last)
+        return [basis.symmetry for basis in self.bases]
 
     def merges(self, last: Point, point: Point) -> bool:
         """Return whether the two states, or images of them, become one between two points or soon after."""
         if len(self.bases) == 1:
             return False
-        before, after = self._separation(last), self._separation(point)
+        before, after = self.separation(last), self.separation(point)
         size, former = length(after, 0.0), length(before, 0.0)
         near = NEAR if self.bases[0].symmetry == self.bases[1].symmetry else 0.0
         return bool(before @ after < 0.0 or (size < near and size < former))
 
-    def _separation(self, point: Point) -> Floats:
+    def separation(self, point: Point) -> Floats:
         """Return the difference of the two states in the unknowns of the first.
 
-        Of states of two symmetries, what the less symmetric one has beyond the other, whichever image that is.
+        Of states of two symmetries, what the less symmetric one has beyond the other, whichever image that is; of
+        states in subspaces of two groups, all that they have.
         """
         b, (one, other) = point.unknowns_on(self)[0], self.bases
+        if _group_of(one) is not _group_of(other):
+            return b[:-1]
         if one.symmetry != other.symmetry:
             larger = max(one.symmetry, other.symmetry)
             beyond = np.concatenate([one.degrees, other.degrees]) % larger != 0
             return np.asarray(b[:-1][beyond])
         difference = b[: one.degrees.size].copy()
-        _, mine, theirs = np.intersect1d(one.degrees, other.degrees, return_indices=True)
+        mine, theirs = np.isin(one.degrees, other.degrees), np.isin(other.degrees, one.degrees)
         difference[mine] -= b[one.degrees.size : -1][theirs]
         return difference
+
+
+def _group_of(basis: Basis) -> object:
+    """Return the group of the densities of a basis on S^2 without an axis, None for others."""
+    return None if basis.invariants is None else basis.invariants.group
 
 
 def transition_start(start: Start, plane: Plane) -> Point | End:
@@ -164,7 +194,14 @@ def transition_start(start: Start, plane: Plane) -> Point | End:
         equation = TransitionEquation(plane, (basis, other))
         return first_point(equation, np.concatenate([b, second, [place[0]]]), place[1])
     if start.organising not in BEGINNINGS:
-        return first_point(TransitionEquation(plane, (basis,)), np.append(b, place[0]), place[1])
+        equation = TransitionEquation(plane, (basis,))
+        (state,) = equation.at_states(np.append(b, place[0]), place[1])
+        if abs(state.energy) > EQUAL * float(b @ b):
+            raise InvalidInput(
+                f"the state of the transition has not the free energy of the uniform one, from which it is "
+                f"{state.energy:.3g} apart, and the start names no second one; take it from a diagram computed anew"
+            )
+        return first_point(equation, np.append(b, place[0]), place[1])
     null = null_vectors(plane, basis, place, b)
     if start.uniform:
         equation = TransitionEquation(plane, (basis,))

@@ -84,7 +84,11 @@ def one_cluster_branch() -> tuple[Branch, list[SpecialPoint]]:
     events = [
         _event(1, 0, "branch point", branch, 2, 1, "born from the uniform branch", kernel=2),
         _event(1, at_fold, "fold", branch, 1, 0, "fold", kernel=1),
-        _event(1, at_equal, "transition", branch, 0, 0, "free energy equals that of the uniform state", kernel=0),
+        dataclasses.replace(
+            _event(1, at_equal, "transition", branch, 0, 0, "free energy equals that of a made-up state", kernel=0),
+            other_cosine=moments(0.0, 1.0)[:4],
+            other_sine=np.zeros(4),
+        ),
         _event(1, coupling.size - 1, "endpoint", branch, 0, None, "left the interval"),
     ]
     return branch, events
@@ -299,6 +303,8 @@ def line_of_transitions():
         cosine=np.array([1.0, 0.0, 0.0]),
         sine=np.zeros(3),
         description="the 1-cluster turns from continuous to discontinuous",
+        other_cosine=np.array([[1.0, 0.0, 0.0], [1.0, 0.0, 0.1]]),
+        other_sine=np.zeros((2, 3)),
     )
     cosine = np.column_stack([np.ones(5), np.linspace(0.0, 0.8, 5), np.linspace(0.0, 0.4, 5)])
     return Curve(

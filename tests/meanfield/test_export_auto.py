@@ -91,8 +91,9 @@ def even(diagram):
 
 def written(diagram, tmp_path):
     paths = save(diagram, tmp_path / "run.auto", force=True)
-    assert [path.name for path in paths] == ["b.run", "s.run", "d.run"]
-    return [path.read_text(encoding="ascii") for path in paths]
+    assert [path.name for path in paths] == ["b.run", "s.run", "c.run", "run.f90", "d.run"]
+    texts = [path.read_text(encoding="ascii") for path in paths]
+    return texts[0], texts[1], texts[4]
 
 
 def test_diagram_file(diagram, tmp_path):

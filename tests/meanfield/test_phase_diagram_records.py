@@ -115,7 +115,7 @@ def test_the_picture_has_every_curve_and_names_its_points():
 
 def test_auto_files_have_two_free_parameters_and_labels_of_their_types(tmp_path):
     written = DIAGRAM.to_auto(tmp_path / "phase.auto")
-    assert [path.name for path in written] == ["b.phase", "s.phase", "d.phase"]
+    assert [path.name for path in written] == ["b.phase", "s.phase", "c.phase", "phase.f90", "d.phase"]
     lines = written[0].read_text().splitlines()
     assert sum("Active continuation parameters:     3   1" in line for line in lines) == 2
     (columns, *_) = [line for line in lines if " PT " in line]
@@ -132,13 +132,14 @@ def test_auto_files_have_two_free_parameters_and_labels_of_their_types(tmp_path)
 
 
 def test_labelled_points_hold_the_state_and_all_parameters(tmp_path):
-    _, solutions, _ = LINE.to_auto(tmp_path / "line.auto")
+    _, solutions, *_ = LINE.to_auto(tmp_path / "line.auto")
     lines = solutions.read_text().splitlines()
     header = [int(word) for word in lines[0].split()]
     # NFPR, NTPL, NAR, NROWPR, NPAR and NDIM.
-    assert (header[4], header[6], header[11], header[13]) == (2, 1, 3, 2)
+    assert (header[4], header[6], header[11], header[13]) == (1, 1, 3, 3)
     assert header[8] == 2
     body = [float(word) for line in lines[1:3] for word in line.split()]
     assert body[0] == 0.0
     np.testing.assert_allclose(body[1:3], LINE.cosine[0, 1:], atol=1e-16)
-    np.testing.assert_allclose(body[3:], [LINE.coupling[0], 1.0, LINE.first[0]], rtol=1e-10)
+    # The second parameter is an unknown where free energies are equal.
+    np.testing.assert_allclose(body[3:], [LINE.coupling[0], LINE.coupling[0], 1.0, LINE.first[0]], rtol=1e-10)

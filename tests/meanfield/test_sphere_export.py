@@ -224,7 +224,7 @@ def described_defect(point, text, dimension):
 def test_the_described_equation_holds(tmp_path, zonal):
     cases = [(zonal, 3), (fisher_diagram(3, 0.7), 3), (fisher_diagram(6), 6)]
     for number, (diagram, dimension) in enumerate(cases):
-        _, solutions, description = save(diagram, tmp_path / f"run{number}.auto")
+        _, solutions, *_, description = save(diagram, tmp_path / f"run{number}.auto")
         points = read_s(solutions.read_text())
         assert points
         for point in points:
@@ -233,7 +233,7 @@ def test_the_described_equation_holds(tmp_path, zonal):
 
 
 def test_auto_files_are_read_back(tmp_path, zonal):
-    diagram, _, _ = save(zonal, tmp_path / "run.auto")
+    diagram, *_ = save(zonal, tmp_path / "run.auto")
     imported = open_diagram(tmp_path / "run.auto")
     assert imported.problem == zonal.problem
     assert len(read_b(diagram.read_text())) == 3
@@ -245,7 +245,7 @@ def test_auto_files_are_read_back(tmp_path, zonal):
 
 
 def test_foreign_auto_files_are_moments_about_an_axis(tmp_path, zonal):
-    _, _, description = save(zonal, tmp_path / "run.auto")
+    *_, description = save(zonal, tmp_path / "run.auto")
     description.unlink()
     imported = open_diagram(tmp_path / "run.auto", problem=zonal.problem)
     assert imported.critical_coupling == pytest.approx(3.75, rel=1e-14)
@@ -259,7 +259,7 @@ def test_degrees_the_uniform_state_loses_are_kept(tmp_path, zonal, upper, degree
     uniform = dataclasses.replace(
         zonal, branches=zonal.branches[:1], special_points=(), interval=(2.6, upper)
     )  # fmt: skip
-    _, solutions, _ = save(uniform, tmp_path / "run.auto")
+    _, solutions, *_ = save(uniform, tmp_path / "run.auto")
     assert {point["U"].size for point in read_s(solutions.read_text())} == {degrees}
 
 

@@ -1,9 +1,11 @@
 """Curves of branch points on branches of clustered states: against diagrams, differences and closed forms."""
 
+import functools
+
 import numpy as np
 import pytest
 
-from meanfield import Circle, CosineSeries, McKeanVlasov, Outcome, critical_couplings
+from meanfield import Circle, CosineSeries, InvalidInput, McKeanVlasov, Outcome, critical_couplings
 from solvers import Arclength, bifurcation_diagram, curve, phase_diagram
 from solvers.circle.complements import complements
 
@@ -54,7 +56,8 @@ def test_points_and_slopes_are_those_of_diagrams(w):
 
 def test_the_curve_begins_where_the_modes_of_both_branches_are_critical_together():
     found = curve(secondary([-1.0, -1.2])[0], "w2", (-2.0, -0.2))
-    (point,) = found.special_points
+    tricritical, point = found.special_points
+    assert (tricritical.type, tricritical.status) == ("tricritical", "converged")
     assert (point.type, point.status) == ("mode interaction", "converged")
     assert point.values == pytest.approx([-1.0, 2.0], abs=1e-14)
     assert found.outcome is Outcome.JOINED_BRANCH
@@ -132,3 +135,50 @@ def test_confined_states_and_3_clusters_agree_with_diagrams(w, v, parameter, int
         for place in (0, -1):
             couplings = [float(point.coupling) for point in points(interval[place])]
             assert min(abs(np.array(couplings) / found.coupling[place] - 1.0)) <= 1e-11
+
+
+@functools.cache
+def of_four_modes():
+    """Curves of the 1-cluster that is born of the 2-cluster, first discontinuously, then continuously."""
+    problem = McKeanVlasov(Circle(), CosineSeries([-0.69, -1.0, 0.0, -0.9]))
+    diagram = bifurcation_diagram(problem, (1.5, 2.2), rates=False)
+    born, fold, line = (
+        next(p for p in diagram.events(kind)[::-1] if diagram.branches[p.branch].label.startswith(label))
+        for kind, label in (("branch point", "2-cluster"), ("fold", "1-cluster"), ("transition", "1-cluster"))
+    )
+    return [curve(start, "w1", (-0.76, -0.5)) for start in (born, fold, line)]
+
+
+def test_a_branch_point_turns_where_the_folds_and_the_line_of_the_branch_born_there_end():
+    born, fold, line = of_four_modes()
+    (point,) = (each for each in born.special_points if each.type == "tricritical")
+    (end,) = fold.special_points
+    assert (point.status, end.type) == ("converged", "tricritical")
+    assert point.upper - point.lower <= 1e-12
+    assert (born.label, fold.label) == (point.curves[0], end.curves[0])
+    # The folds are those of a pitchfork: the parameter is even in the amplitude, which is zero where they end.
+    near = np.argsort(fold.cosine[:, 1])[1:7]
+    even = [np.polynomial.Polynomial.fit(fold.cosine[near, 1] ** 2, row, 5)(0.0) for row in fold.values[near].T]
+    assert even == pytest.approx(point.values, abs=2e-6)
+    assert end.values == pytest.approx(point.values, rel=1e-11)
+    triple, last = line.special_points
+    assert (triple.type, last.type) == ("triple point", "end point")
+    assert last.values == pytest.approx(point.values, rel=1e-11)
+    # The 2-cluster is that of -cos t - 0.9 cos 2t, whose transition is known to 18 digits.
+    assert triple.coupling == pytest.approx(1.82154444297096003, rel=1e-11)
+
+
+def test_all_lines_of_a_triple_point_start_from_it():
+    *_, line = of_four_modes()
+    triple = line.special_points[0]
+    assert triple.other_cosine.shape[0] == 2
+    found = {curve(triple, "w1", (-0.75, -0.6), between=pair).label: pair for pair in ((0, 1), (0, 2), (2, 1))}
+    assert set(found) == {line.label, "transition uniform | 1-cluster", "transition uniform | 2-cluster"}
+    for label, pair in found.items():
+        again = curve(triple, "w1", (-0.75, -0.6), between=pair)
+        nearest = np.argmin(np.abs(again.first - triple.values[0]))
+        assert again.values[nearest] == pytest.approx(triple.values, rel=1e-11), label
+    with pytest.raises(InvalidInput, match=r"between takes two of the states 0 to 2, not \(0, 3\)"):
+        curve(triple, "w1", (-0.75, -0.6), between=(0, 3))
+    with pytest.raises(InvalidInput, match="between chooses a line of a triple point, and the start is none"):
+        curve(line.point(0), "w1", (-0.75, -0.6), between=(0, 1))

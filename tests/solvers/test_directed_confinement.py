@@ -20,6 +20,7 @@ from meanfield import (
     Transformer,
 )
 from solvers import (
+    EulerMaruyama,
     PairDrift,
     VonMises,
     bifurcation_diagram,
@@ -215,6 +216,36 @@ def test_particles_follow_the_gradient_at_their_places():
         places /= np.linalg.norm(places, axis=1)[:, None]
     # The scheme is of fourth order in steps eight times as long, but for the kinks of two rectified neurons.
     assert np.abs(np.asarray(run.positions).reshape(-1, 3) - places).max() <= 1e-6
+
+
+@pytest.mark.parametrize("activation", ["relu", "step"])
+@pytest.mark.parametrize(("dimension", "law"), [(3, None), (4, None), (3, SoftmaxAttention(1.0))])
+def test_particles_follow_neurons_at_the_poles_exactly(dimension, law, activation):
+    """By one short explicit step: the degrees of such neurons, of which 64 were taken once, do not decay."""
+    upwards, downwards, step, count = 3.0, -1.5, 1e-6, 40
+    neurons = Perceptron((upwards, downwards), (0.0, math.pi), activation)
+    starts = np.random.default_rng(5).standard_normal((count, dimension))
+    starts[:2, :-1] = 0.0
+    starts /= np.linalg.norm(starts, axis=1)[:, None]
+    free = McKeanVlasov(Sphere(dimension), Transformer(1.0), 0.0, 1.0)
+    if law is not None:
+        free = ContinuityEquation(Sphere(dimension), law, 0.0, 1.0)
+    options = {"initial": starts, "step": step, "scheme": EulerMaruyama(), "keep_positions": True}
+
+    def velocity(problem):
+        places = np.asarray(simulate(problem, count, step, 1, **options).positions).reshape(starts.shape)
+        # Steps go along the tangent but for their third power.
+        inner = (places * starts).sum(axis=1)[:, None]
+        return (places / inner - starts) / step
+
+    height = starts[:, -1]
+    sigma = {"relu": lambda s: np.maximum(s, 0.0), "step": lambda s: (s > 0.0) * 1.0}[activation]
+    towards = np.zeros_like(starts)
+    towards[:, -1] = upwards * sigma(height) - downwards * sigma(-height)
+    towards -= (towards * starts).sum(axis=1)[:, None] * starts
+    # Positions are rounded to EPS, and divided by the step.
+    found = velocity(free.replace(confinement=neurons)) - velocity(free)
+    assert np.abs(found - towards).max() <= 100.0 * EPS / step
 
 
 @pytest.mark.parametrize("drift", [PairDrift(), None])

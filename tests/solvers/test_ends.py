@@ -91,7 +91,7 @@ def test_states_without_an_axis_in_more_dimensions_are_named():
     diagram = bifurcation_diagram(McKeanVlasov(Sphere(5), MaierSaupe()), relative=(0.8, 1.2), rates=False)
     (warning,) = diagram.warnings
     assert f"{float(diagram.critical_coupling):.12g}" in warning
-    assert "on the ordinary sphere and for gradient laws only" in warning
+    assert "on the ordinary sphere and for laws with a Gibbs map only" in warning
 
 
 @pytest.mark.parametrize(

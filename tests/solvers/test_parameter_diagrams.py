@@ -17,12 +17,11 @@ from meanfield import (
     Onsager,
     Outcome,
     Potential,
-    SoftmaxAttention,
     Sphere,
     Transformer,
     open_diagram,
 )
-from meanfield.equations import Interaction, equation_of
+from meanfield.equations import Interaction
 from meanfield.records import parameter_column
 from solvers import bifurcation_diagram, stationary_states
 
@@ -211,9 +210,6 @@ def test_problems_that_have_no_such_diagram_are_refused():
     single = CONFINED.replace(confinement=External(cosine=(0.1,)))
     with pytest.raises(InvalidInput, match="vanishes"):
         bifurcation_diagram(single, (-1.0, 0.7), parameter="confinement_cosine1")
-    softmax = equation_of(Circle(), SoftmaxAttention(beta=3.0), coupling=1.0)
-    with pytest.raises(InvalidInput, match="diagrams in other parameters"):
-        bifurcation_diagram(softmax, (1.0, 2.0), parameter="beta")
 
 
 @pytest.mark.parametrize("suffix", ["nc", "json", "npz"])

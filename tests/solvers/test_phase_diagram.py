@@ -127,7 +127,15 @@ def test_two_clusters_exchange_on_a_line_that_ends_in_the_cusp():
     # The states differ like the root of the distance to the cusp, so that this is known to that of rounding.
     assert line.values[np.argmax(line.first)] == pytest.approx(cusp.values, abs=1e-6)
     assert line.label in cusp.curves
-    assert len(diagram.events("end point")) == 1
+    # The other end: at the threshold of mode 1 the 1-cluster has the free energy of the uniform state, where the
+    # smaller one is born.
+    (end,) = diagram.events("end point")
+    assert line.values[np.argmin(line.first)] == pytest.approx(end.values, rel=1e-11)
+    assert end.coupling == pytest.approx(2.0, rel=1e-12)
+    clusters = [state for state in stationary_states(end.problem, rates=False) if state.symmetry == 1]
+    assert min(abs(state.free_energy_gap) for state in clusters) <= 64 * EPS
+    # It is there once, from one end to the other.
+    assert np.all(np.diff(line.first) > 0.0)
     middle = len(line) // 2
     states = stationary_states(line.state(middle).problem, rates=False)
     stable = [state for state in states if state.unstable == 0]

@@ -1,4 +1,4 @@
-"""Starts of the search on S^2: rounds made at once, ends turned upright, cycles, and what resolutions share."""
+"""Starts of the search on S^2: ends turned upright, cycles, and what resolutions share."""
 
 import numpy as np
 import pytest
@@ -9,12 +9,14 @@ from meanfield import GegenbauerSeries, McKeanVlasov, Sphere, critical_coupling
 from solvers.bases import InvariantBasis, legendre
 from solvers.bases.invariant import turnings
 from solvers.bases.representations import TRIVIAL, representation
+from solvers.batched import in_cycle
 from solvers.branches import deflation
+from solvers.search import Catalogue
 from solvers.sizing import stationary_equation
-from solvers.sphere import SPHERE, multistart
+from solvers.sphere import SPHERE, symmetric
 from solvers.sphere.groups import axial_group, prismatic, pyramidal
-from solvers.sphere.multistart import Search, _distinct_rows, among_harmonics, field_of
-from solvers.sphere.sampled import Field, Sampled, _in_cycle, invariant
+from solvers.sphere.sampled import Field, Sampled, invariant
+from solvers.sphere.symmetric import among_harmonics, field_of
 from solvers.sphere.upright import upright
 
 DEGREES = np.array([2, 3, 4])
@@ -42,32 +44,6 @@ def test_copies_of_a_density_stand_upright_in_one_place_but_for_reflections(grou
     assert np.abs(np.abs(again) - np.abs(standing)).max() < 1e-12
 
 
-def test_rounds_made_at_once_are_those_made_one_by_one():
-    field = _field((-1.0, -1.5, 0.7, -2.0), 4.0)
-    one, other = Search(among_harmonics(field), []), Search(among_harmonics(field), [])
-    one._rounds(2)
-    for _ in range(2):
-        other._rounds(1)
-    assert one._done == other._done == 2
-    assert [met.runs for met in sorted(one.met, key=lambda met: met.invariants[0])] == [
-        met.runs for met in sorted(other.met, key=lambda met: met.invariants[0])
-    ]
-    assert sorted(met.since for met in one.met) == sorted(met.since for met in other.met)
-    assert {met.since for met in one.met} == {0, 1}
-
-
-@pytest.mark.parametrize(("ends", "runs", "expected"), [(1, 11, 1), (3, 5, 2), (20, 100, 65)])
-def test_rounds_are_made_at_once_only_where_none_of_them_but_the_last_can_be_enough(ends, runs, expected):
-    search = Search([], [np.zeros(1)] * ends)
-    search.met[0].runs, search._starts = runs, 25
-    more = search._least_more()
-    assert more == expected
-    for rounds in range(1, more):
-        search.met[0].runs = runs + 25 * rounds
-        unseen = ends * (ends + 1.0) / max(1e-9, search.met[0].runs - ends - 2)
-        assert unseen >= 0.25
-
-
 def test_a_state_that_its_grid_holds_in_place_is_arrived_at():
     """One point of degree one to four far beyond the threshold, on a grid that is off by some parts in a thousand."""
     field, degrees = Field(np.r_[0.0, 12.0, 12.0, 12.0, 12.0], None, False), np.arange(1, 5)
@@ -82,8 +58,8 @@ def test_a_state_that_its_grid_holds_in_place_is_arrived_at():
 
 def test_cycles_of_two_and_what_is_infinite_end_an_iteration():
     lengths = np.array([[1.0, 0.5, 1.0, 0.5], [1.0, 0.5, 0.9, 0.5], [0.1, 0.2, 0.4, 0.8], [np.nan] * 4])
-    assert _in_cycle(lengths.T).tolist() == [True, False, False, True]
-    assert not _in_cycle(np.array([[0.5], [0.5], [np.inf], [np.inf]])).any()
+    assert in_cycle(lengths.T).tolist() == [True, False, False, True]
+    assert not in_cycle(np.array([[0.5], [0.5], [np.inf], [np.inf]])).any()
 
 
 @pytest.mark.parametrize(
@@ -135,20 +111,19 @@ def test_a_basis_at_another_resolution_shares_its_products():
 
 def test_copies_that_a_coarse_grid_does_not_resolve_are_made_alike():
     """Of degree two and four at ten times the threshold; a hundred ends are some ninety by invariants as they stand."""
-    (space,) = (each for each in among_harmonics(_field((0.0, -1.0, 0.0, -1.0), 10.0)) if each._group.name == "C_i")
+    (space,) = (each for each in among_harmonics(_field((0.0, -1.0, 0.0, -1.0), 10.0)) if each.group.name == "C_i")
     coarse = space.sampled(0)
-    _, ends = coarse.solved(coarse.random(np.random.default_rng(1), 100))
-    before = len(_distinct_rows(coarse.invariants(ends))[0])
-    _, invariants = space._upright(ends)
-    assert len(_distinct_rows(invariants)[0]) < before // 4
+    starts = coarse.random(np.random.default_rng(1), 100)
+    before = Catalogue().places(coarse.invariants(coarse.solved(starts)[1])).max() + 1
+    _, invariants = space.ends(starts)
+    assert Catalogue().places(invariants).max() + 1 < before // 4
 
 
-def test_ends_that_no_grid_resolves_are_counted(monkeypatch):
+def test_ends_that_no_grid_resolves_are_left_out(monkeypatch):
     """Of degree two and four far beyond the threshold, with a fine grid that is too coarse for them."""
-    monkeypatch.setattr(multistart, "MOST_RINGS", (32, 40))
-    (space,) = (each for each in among_harmonics(_field((0.0, -1.0, 0.0, -1.0), 30.0)) if each._group.name == "C_i")
-    starts = space.sampled(0).random(np.random.default_rng(1), 30)
-    arrived = len(space.sampled(0).solved(starts)[1])
-    found = sum(count for _, count, _ in space.places(starts, []))
-    assert space.lost > 0
-    assert found + space.lost == arrived
+    monkeypatch.setattr(symmetric, "MOST_RINGS", (32, 40))
+    (space,) = (each for each in among_harmonics(_field((0.0, -1.0, 0.0, -1.0), 30.0)) if each.group.name == "C_i")
+    ends, invariants = space.ends(space.sampled(0).random(np.random.default_rng(1), 30))
+    rows, states, _ = space.resolved(ends, invariants)
+    assert not space.resolves_all
+    assert len(ends) > len(rows) == len(states)

@@ -20,6 +20,7 @@ from meanfield import (
 from solvers import bifurcation_diagram, stationary_states
 from solvers.circle import CIRCLE, search
 from solvers.circle.ensemble import Ensemble
+from solvers.search import Rounds
 from solvers.searched import Searched, Tally
 from solvers.sizing import stationary_equation
 from tests import brute_force
@@ -145,7 +146,7 @@ class TestReasons:
 
     def test_an_unsettled_search_names_no_minimiser(self, monkeypatch):
         monkeypatch.setattr(search, "STARTS", 1)
-        monkeypatch.setattr(search, "ROUNDS", 1)
+        monkeypatch.setattr(search.Densities, "rounds", Rounds(1, 1, 1))
         found = states((-1.0, -0.9, -1.1), 6.0)
         assert [state.minimiser for state in found] == [None] * len(found)
         assert "not settled" in found[0].minimiser_reason

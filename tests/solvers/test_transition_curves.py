@@ -18,7 +18,7 @@ from meanfield import (
     tricritical_beta,
 )
 from meanfield.equations import Interaction
-from solvers import bifurcation_diagram, curve, curves
+from solvers import bifurcation_diagram, curve
 
 RANDOM = np.random.default_rng(5)
 TILTED = McKeanVlasov(Circle(), Transformer(6.0), confinement=CosineSeries((0.02,)))
@@ -183,27 +183,18 @@ def test_interactions_are_found_behind_the_first_threshold(mode):
         assert point.coupling == pytest.approx(-2.0 / other, rel=1e-12)
 
 
-def test_the_second_state_is_that_of_nearest_energy(monkeypatch):
-    """Whatever the residuals of states are, and a state that is not the start's own is refused."""
+def test_the_second_state_is_that_of_the_point():
     start = diagram_of(CosineSeries((-0.8, 0.0, -1.0)), (0.8, 3.0), 2).events("transition")[0]
     problem = start.problem.at(coupling=start.coupling)
-    states = curves.stationary_states(problem, rates=False)
-    clusters = sorted((state for state in states if state.symmetry), key=lambda state: state.free_energy_gap)
-    rival = next(state for state in clusters if state.symmetry == 3)
-    gap = rival.free_energy_gap + 0.5 * curves.EQUAL
-    decoy = dataclasses.replace(rival, observables={"free_energy_gap": gap}, residual=0.0)
-    others = [dataclasses.replace(state, residual=1e-10) for state in clusters]
-    monkeypatch.setattr(
-        curves,
-        "stationary_states",
-        lambda *_, **__: [dataclasses.replace(decoy, cosine=decoy.cosine * 0.5), *others],
-    )
+    for cosine in (start.cosine, start.other_cosine):
+        parts = free_energy_parts(problem, cosine).total
+        assert parts == pytest.approx(free_energy_parts(problem, start.cosine).total, abs=1e-13)
     found = curve(start, "w1", (-0.85, -0.75))
     assert {found.symmetry, found.other_symmetry} == {1, 3}
-    monkeypatch.setattr(curves, "stationary_states", lambda *_, **__: others[-1:])
-    monkeypatch.setattr(curves, "OWN", 0.0)
-    with pytest.raises(InvalidInput, match="state of the transition was not found again"):
-        curve(start, "w1", (-0.85, -0.75))
+    # As in a file written before points had it.
+    former = dataclasses.replace(start, other_cosine=None, other_sine=None)
+    with pytest.raises(InvalidInput, match="the start names no second one"):
+        curve(former, "w1", (-0.85, -0.75))
 
 
 def test_vertical_thresholds_end():
@@ -273,7 +264,7 @@ def test_the_modes_of_a_symmetry_end_before_those_of_the_potential(weights):
     problem = McKeanVlasov(Circle(), CosineSeries(weights))
     diagram = bifurcation_diagram(problem, relative=(0.7, 1.5), rates=False)
     starts = [*diagram.events("transition"), *diagram.events("fold")]
-    assert any(diagram.branches[start.branch].symmetry > 1 or "minimiser" in start.description for start in starts)
+    assert any(diagram.branches[start.branch].symmetry > 1 or start.other_cosine is not None for start in starts)
     for start in starts:
         followed = curve(start, "w1", (weights[0] - 0.02, weights[0] + 0.02))
         nearest = np.argmin(np.abs(followed.first - weights[0]))

@@ -108,6 +108,18 @@ def on_circle(kind, angles, beta):
     return moves[:, 1] * np.cos(angles) - moves[:, 0] * np.sin(angles)
 
 
+def test_tokens_of_ngpt_move_by_moderate_steps_at_any_beta():
+    """Perturbations of the uniform state grow at 1/beta, but no step of a hundredth of that is needed; nor cells."""
+    beta, count, until = 1e-3, 80, 0.5
+    tokens = vectors_of(np.random.default_rng(7).uniform(0.0, 2.0 * np.pi, count))
+    problem = problem_of("nGPT", Circle(), beta)
+    ensemble = simulate(problem, count, until, 1, initial=angles_of(tokens), times=1, keep_positions=True)
+    assert ensemble.step > 1e-3
+    exact = followed("nGPT", tokens, beta, [until])[0]
+    # The error of the scheme of fourth order at that step; a token near the antipode of the mean is the worst.
+    assert np.abs(vectors_of(ensemble.positions[0]) - exact).max() <= 1e-7
+
+
 @pytest.mark.parametrize("domain", [Circle(), Sphere(3), Sphere(4)], ids=str)
 @pytest.mark.parametrize("kind", KINDS)
 def test_tokens_follow_the_sums_of_the_papers(kind, domain):

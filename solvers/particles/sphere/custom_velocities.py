@@ -17,10 +17,10 @@ from numpy.typing import NDArray
 
 from meanfield import Equation
 
-from ..drift import DriftDegrees, MomentDrift, PairDrift, confined_alone
-from .fields import AxialForce, Field, block_of, zonal_values
+from ..drift import MomentDrift, PairDrift, confined_alone
+from .fields import Field, block_of, confining_force, zonal_values
 from .setting import LARGEST_HARMONIC, OrdinarySphereSetting
-from .significant import significant_degrees
+from .significant import SphereDegrees, significant_degrees
 from .velocities import VelocitySphereSetting
 
 Floats = NDArray[np.float64]
@@ -29,9 +29,9 @@ Floats = NDArray[np.float64]
 class MeridianField:
     """The drift by a velocity along meridians from the moments about the north pole, and by a confinement."""
 
-    def __init__(self, problem: Equation, significant: DriftDegrees) -> None:
+    def __init__(self, problem: Equation, significant: SphereDegrees) -> None:
         self._problem, self._law = problem, _law_of(problem)
-        self._confinement = AxialForce(significant.confinement, problem.domain.dimension)
+        self._confinement = confining_force(problem, significant)
         self._moments: Floats = np.zeros(self._law.degree + 1)
         self.block = block_of(8)
 

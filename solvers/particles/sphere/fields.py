@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 
 from meanfield import ComputationFailed, Equation
 
-from ..drift import DriftDegrees
 from .harmonics import SolidGradient, SolidHarmonics
+from .significant import SphereDegrees
 from .tensors import Monomials, power_coefficients
 
 Floats = NDArray[np.float64]
@@ -56,7 +56,7 @@ class Field(Protocol):
 class HarmonicField:
     """The drift on S^2, from the moments with all significant harmonics."""
 
-    def __init__(self, significant: DriftDegrees) -> None:
+    def __init__(self, significant: SphereDegrees) -> None:
         degree = significant.degree
         self._harmonics, self._below = SolidHarmonics(degree), SolidHarmonics(max(degree - 1, 0))
         self._gradient = SolidGradient(degree)
@@ -79,7 +79,7 @@ class HarmonicField:
 class DuccField:
     """The drift on S^2 by the nonuniform transforms of ducc0, to the precision asked for."""
 
-    def __init__(self, significant: DriftDegrees, tolerance: float, library: Any) -> None:
+    def __init__(self, significant: SphereDegrees, tolerance: float, library: Any) -> None:
         self._sht, self._degree = library.sht, significant.degree
         self._options = {"lmax": significant.degree, "epsilon": max(0.25 * tolerance, FINEST), "nthreads": 1}
         orders = np.repeat(
@@ -131,7 +131,7 @@ class DuccField:
 class TensorField:
     """The drift from the means of products of coordinates, for polynomials of low degree in any dimension."""
 
-    def __init__(self, significant: DriftDegrees, dimension: int) -> None:
+    def __init__(self, significant: SphereDegrees, dimension: int) -> None:
         self._monomials = Monomials(dimension, max(significant.degree - 1, 0))
         degrees = self._monomials.degrees
         powers = np.append(power_coefficients(dimension, significant.interaction), 0.0)
@@ -164,7 +164,7 @@ def tangent(points: Floats, vectors: Floats) -> Floats:
 class AllPairs:
     """What sums over all pairs share: the particles, the force of the confinement and the points taken at once."""
 
-    def __init__(self, problem: Equation, significant: DriftDegrees) -> None:
+    def __init__(self, problem: Equation, significant: SphereDegrees) -> None:
         self._problem = problem
         self._confinement = confining_force(problem, significant)
         self._positions: Floats = np.empty((problem.domain.dimension, 0))
@@ -237,17 +237,37 @@ class PlacedForce:
         drift -= self._confinement.gradient_at(points.T).T
 
 
-def confining_force(problem: Equation, significant: DriftDegrees) -> AxialForce | PlacedForce:
-    """Return the force of the confinement of a problem: by degrees about the pole, or by its gradient."""
-    if problem.zonal:
+class MeridianForce:
+    r"""The force of a confinement about the north pole e, :math:`V'(\theta)\,e/\sin\theta` up to a part along x."""
+
+    def __init__(self, confinement: Any) -> None:
+        self._confinement = confinement
+
+    def add(self, points: Floats, drift: Floats) -> None:
+        """Add the force at points (d, n) to a drift (d, n); at the poles there is none."""
+        across = np.sqrt((points[:-1] ** 2).sum(axis=0))
+        slopes = np.asarray(self._confinement.slope(np.arctan2(across, points[-1])), dtype=float)
+        drift[-1] += np.divide(slopes, across, out=np.zeros_like(slopes), where=across > 0.0)
+
+
+class Force(Protocol):
+    """Protocol of the force of a confinement."""
+
+    def add(self, points: Floats, drift: Floats) -> None:
+        """Add the force at points (d, n), up to a part along them, to a drift (d, n)."""
+
+
+def confining_force(problem: Equation, significant: SphereDegrees) -> Force:
+    """Return the force of the confinement of a problem: by degrees about the pole, or at the points."""
+    if not significant.placed:
         return AxialForce(significant.confinement, problem.domain.dimension)
-    return PlacedForce(problem.confinement)
+    return MeridianForce(problem.confinement) if problem.zonal else PlacedForce(problem.confinement)
 
 
 class ConfinedField:
-    """The drift of a field of particles and of a confinement without an axis."""
+    """The drift of a field of particles and of a confinement that acts at the points."""
 
-    def __init__(self, field: Field, force: PlacedForce) -> None:
+    def __init__(self, field: Field, force: Force) -> None:
         self._field, self._force = field, force
         self.block = field.block
 

@@ -15,7 +15,7 @@ from meanfield.harmonics import Layout
 from meanfield.harmonics import moduli as lengths_of
 
 from ...bases.spherical import ducc
-from ..drift import OVERSHOOTING, DriftDegrees, MomentDrift, PairDrift
+from ..drift import OVERSHOOTING, MomentDrift, PairDrift
 from ..settings import HISTOGRAM_BINS, Several, Starts, default_share
 from ..stepping import too_long
 from ..timing import Timetable
@@ -27,12 +27,12 @@ from .fields import (
     Field,
     HarmonicField,
     PairField,
-    PlacedForce,
     TensorField,
+    confining_force,
     zonal_values,
 )
 from .harmonics import SolidHarmonics
-from .significant import significant_degrees
+from .significant import SphereDegrees, significant_degrees
 from .starts import SphereStart, sphere_starts
 from .tensors import Monomials, count, polynomials, power_coefficients
 
@@ -71,7 +71,7 @@ class SphereSetting:
 
     problem: Equation
     drift: MomentDrift | PairDrift
-    significant: DriftDegrees
+    significant: SphereDegrees
     degrees: int
     kernel: str = "auto"
 
@@ -80,7 +80,7 @@ class SphereSetting:
 
     @classmethod
     def suitable_drift(
-        cls, significant: DriftDegrees, dimension: int, drift: MomentDrift | PairDrift | None, particles: int
+        cls, significant: SphereDegrees, dimension: int, drift: MomentDrift | PairDrift | None, particles: int
     ) -> MomentDrift | PairDrift:
         """Return the drift asked for, by default the cheaper of moments and pairs.
 
@@ -268,7 +268,7 @@ class OrdinarySphereSetting(SphereSetting):
 
     @classmethod
     def suitable_drift(
-        cls, significant: DriftDegrees, dimension: int, drift: MomentDrift | PairDrift | None, particles: int
+        cls, significant: SphereDegrees, dimension: int, drift: MomentDrift | PairDrift | None, particles: int
     ) -> MomentDrift | PairDrift:
         """Return the drift asked for, by default from moments, whose harmonics are never too many."""
         return MomentDrift() if drift is None else drift
@@ -298,7 +298,8 @@ class OrdinarySphereSetting(SphereSetting):
             if self.kernel == "ducc0"
             else HarmonicField(self.significant)
         )
-        return field if self.problem.zonal else ConfinedField(field, PlacedForce(self.problem.confinement))
+        force = confining_force(self.problem, self.significant)
+        return ConfinedField(field, force) if self.significant.placed else field
 
     def moments(self, positions: Floats) -> dict[str, Floats]:
         """Return cosine and sine moments and moduli of particles (3, N) by name."""
@@ -354,7 +355,7 @@ def moment_lengths(positions: Floats, degree: int) -> Floats:
     return result
 
 
-def _objection(significant: DriftDegrees, dimension: int, tolerance: float) -> str:
+def _objection(significant: SphereDegrees, dimension: int, tolerance: float) -> str:
     """Return the reason why the drift from moments is not affordable; empty if it is."""
     number = count(dimension, max(significant.degree - 1, 0))
     if number > MOST_MONOMIALS:
@@ -377,7 +378,7 @@ def _pairs_are_cheaper(degree: int, dimension: int, particles: int) -> bool:
     return particles * (PAIR_TIME + PRODUCT_TIME * dimension) < moments
 
 
-def _power_error(significant: DriftDegrees, dimension: int) -> float:
+def _power_error(significant: SphereDegrees, dimension: int) -> float:
     """Return a bound of the rounding of the drift in powers of the inner product, relative to its scale."""
     powers = power_coefficients(dimension, significant.interaction)
     total = float(np.abs(np.arange(powers.size) * powers).sum())

@@ -11,6 +11,7 @@ the addition theorem by the inequality of Cauchy and Schwarz, and are those of t
 """
 
 import math
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,11 +24,29 @@ from ..drift import DriftDegrees, MomentDrift, force_coefficients, steepness
 Floats = NDArray[np.float64]
 
 SEARCHED_DEGREE = 2**12
-# A confinement without an axis is bounded by these degrees of it; kinks beyond do not make motion stiff.
+# A confinement taken at the particles is bounded by these degrees of it; kinks beyond do not make motion stiff.
 BOUNDING_DEGREE = 64
 
 
-def significant_degrees(problem: Equation, drift: MomentDrift, largest: int) -> DriftDegrees:
+@dataclass(frozen=True, eq=False)
+class SphereDegrees(DriftDegrees):
+    """The degrees of a drift on a sphere, and how the confinement acts.
+
+    Attributes
+    ----------
+    placed
+        Whether the confinement acts by its gradient at the particles, so that ``confinement`` is zero: without an
+        axis, and with one where its degrees decay too slowly.
+    confining_slope, confining_steepness
+        Bounds of the first and second derivatives of the confinement.
+    """
+
+    placed: bool
+    confining_slope: float
+    confining_steepness: float
+
+
+def significant_degrees(problem: Equation, drift: MomentDrift, largest: int) -> SphereDegrees:
     """Return the significant degrees of the drift of a problem on a sphere, at most ``largest``.
 
     Raises
@@ -35,35 +54,43 @@ def significant_degrees(problem: Equation, drift: MomentDrift, largest: int) -> 
     InvalidInput
         If the coupling is free.
     """
-    interaction, confinement, beyond = force_coefficients(problem, drift.tolerance, SEARCHED_DEGREE)
+    largest = min(largest, drift.largest_degree)
+    if problem.confinement is not None and problem.zonal:
+        found = _of_degrees(problem, drift, largest, False, 2 * largest)
+        if found.complete:
+            return found
+    return _of_degrees(problem, drift, largest, problem.confinement is not None, SEARCHED_DEGREE)
+
+
+def _of_degrees(problem: Equation, drift: MomentDrift, largest: int, placed: bool, searched: int) -> SphereDegrees:
+    """Return the significant degrees with the confinement by its degrees, or by its gradient at the particles."""
+    by_degrees = problem.replace(confinement=None) if placed else problem
+    interaction, confinement, beyond = force_coefficients(by_degrees, drift.tolerance, searched)
     slopes = steepness(problem.domain.dimension, interaction.size - 1)
     weights = np.sqrt(slopes) * (np.abs(interaction) + np.abs(confinement))
     scale = float(weights.sum())
     tails = np.append(np.cumsum(weights[::-1])[::-1][1:], 0.0) + beyond
     enough = np.flatnonzero(tails <= 0.5 * drift.tolerance * scale)
-    limit = min(largest, drift.largest_degree, tails.size - 1)
-    steep, stiff = without_axis(problem)
+    limit = min(largest, tails.size - 1)
     # Without any force there is still a degree, of strength 0.
     degree = max(1, min(int(enough[0]) if enough.size else limit, limit))
     kept = slice(0, degree + 1)
-    return DriftDegrees(
+    lengths = Interaction(problem, 1.0).force_lengths(BOUNDING_DEGREE) if placed else np.abs(confinement[kept])
+    steep = steepness(problem.domain.dimension, lengths.size - 1)
+    slope, curvature = float(np.sqrt(steep) @ lengths), float(steep @ lengths)
+    stiffness = float((slopes * (np.abs(interaction) + np.abs(confinement)))[kept].sum())
+    return SphereDegrees(
         interaction=interaction[kept],
         confinement=confinement[kept],
-        scale=scale + steep,
+        scale=scale + (slope if placed else 0.0),
         truncation_error=_relative(float(tails[degree]), scale) if beyond <= 0.01 * scale else None,
-        random_share=_random_share(problem, interaction, degree, beyond),
-        stiffness=float((slopes * (np.abs(interaction) + np.abs(confinement)))[kept].sum()) + stiff,
+        random_share=_random_share(by_degrees, interaction, degree, beyond),
+        stiffness=stiffness + (curvature if placed else 0.0),
         complete=bool(enough.size and degree >= enough[0]),
+        placed=placed,
+        confining_slope=slope,
+        confining_steepness=curvature,
     )
-
-
-def without_axis(problem: Equation) -> tuple[float, float]:
-    """Return bounds of slope and second derivatives of a confinement without an axis, by its lower degrees."""
-    if problem.zonal:
-        return 0.0, 0.0
-    lengths = Interaction(problem, 1.0).force_lengths(BOUNDING_DEGREE)
-    slopes = steepness(problem.domain.dimension, BOUNDING_DEGREE)
-    return float(np.sqrt(slopes) @ lengths), float(slopes @ lengths)
 
 
 def _random_share(problem: Equation, interaction: Floats, last: int, beyond: float) -> float | None:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from meanfield import Equation, InvalidInput
 
-from ..drift import DriftDegrees, MomentDrift, PairDrift, steepness
+from ..drift import MomentDrift, PairDrift
 from ..resolution import steepest
 from ..settings import default_share
 from .fields import Field
@@ -17,7 +17,7 @@ from .setting import (
     SphereSetting,
     sphere_setting,
 )
-from .significant import without_axis
+from .significant import SphereDegrees
 from .velocity_fields import VelocityHarmonicField, VelocityPairField
 
 # Up to so many particles on the ordinary sphere pairs are summed by default: about as fast as moments, and exact.
@@ -30,7 +30,7 @@ class VelocitySphereSetting(SphereSetting):
 
     @classmethod
     def suitable_drift(
-        cls, significant: DriftDegrees, dimension: int, drift: MomentDrift | PairDrift | None, particles: int
+        cls, significant: SphereDegrees, dimension: int, drift: MomentDrift | PairDrift | None, particles: int
     ) -> MomentDrift | PairDrift:
         """Return the drift from pairs.
 
@@ -53,9 +53,7 @@ class VelocitySphereSetting(SphereSetting):
 
     def default_step(self, until: float) -> float:
         """Return the default step, by the steepest slope that the law states and the time of diffusion."""
-        confinement = self.significant.confinement
-        steep = steepness(self.dimension, confinement.size - 1)
-        slope = steepest(self.problem, float((steep * abs(confinement)).sum()) + without_axis(self.problem)[1])
+        slope = steepest(self.problem, self.significant.confining_steepness)
         spread = (self.dimension - 1) * self.problem.noise
         diffusion = DEFAULT_SPREAD / spread if spread > 0.0 else math.inf
         return min(until, diffusion, default_share(self.problem.noise) / slope if slope > 0.0 else math.inf)
@@ -83,7 +81,7 @@ class OrdinaryVelocitySetting(VelocitySphereSetting, OrdinarySphereSetting):
 
     @classmethod
     def suitable_drift(
-        cls, significant: DriftDegrees, dimension: int, drift: MomentDrift | PairDrift | None, particles: int
+        cls, significant: SphereDegrees, dimension: int, drift: MomentDrift | PairDrift | None, particles: int
     ) -> MomentDrift | PairDrift:
         """Return the drift asked for, by default from pairs if the particles are few."""
         if drift is not None:

@@ -5,12 +5,12 @@ from numpy.typing import NDArray
 
 from meanfield import Equation
 
-from ..drift import DriftDegrees, steepness
+from ..drift import steepness
 from ..resolution import drives_of, require_resolved, velocity_errors
 from ..velocity_pairs import require_finite
-from .fields import EPS, AllPairs, AxialForce, PlacedForce, block_of, confining_force, tangent
+from .fields import EPS, AllPairs, Force, block_of, confining_force, tangent
 from .harmonics import SolidGradient, SolidHarmonics
-from .significant import without_axis
+from .significant import SphereDegrees
 
 Floats = NDArray[np.float64]
 
@@ -38,7 +38,7 @@ class VelocityPairField(AllPairs):
 class VelocityHarmonicField:
     """The drift on S^2 from the moments with all significant harmonics: drive, gradient and radial drive."""
 
-    def __init__(self, problem: Equation, significant: DriftDegrees) -> None:
+    def __init__(self, problem: Equation, significant: SphereDegrees) -> None:
         degree = significant.degree
         self._problem = problem
         self._harmonics, self._gradient = SolidHarmonics(degree), SolidGradient(degree)
@@ -47,8 +47,7 @@ class VelocityHarmonicField:
         kept, beyond = drives_of(problem, degree)
         self._weights: Floats = kept[:, self._harmonics.degrees]
         self._errors = _errors(problem, kept, beyond)
-        slopes = np.sqrt(steepness(problem.domain.dimension, significant.confinement.size - 1))
-        self._confining = float(slopes @ np.abs(significant.confinement)) + without_axis(problem)[0]
+        self._confining = significant.confining_slope
         self._rows: Floats = np.zeros((len(kept), 2 * self._harmonics.size))
         self._matrix: Floats = np.zeros((3, 2 * self._below.stop))
         self.block = block_of(self._harmonics.size)
@@ -92,7 +91,7 @@ def regulated(
     drive: Floats,
     gradient: Floats,
     radial: Floats | None,
-    confinement: AxialForce | PlacedForce,
+    confinement: Force,
 ) -> Floats:
     """Return the drift at points (d, n), from the drives there (n,) and the gradient up to a part along the points.
 

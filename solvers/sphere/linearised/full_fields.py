@@ -1,14 +1,15 @@
 r"""The field behind a stationary state on S^2 without an axis, on a grid, and the symmetries it has.
 
 At a stationary state :math:`\rho = e^f/Z` with :math:`f = \sum_{lm} \sigma_l m_{lm} e_{lm} - V/D`,
-:math:`\sigma_l = -\kappa w_l/D`, so the density is recomputed from the significant moments. Symmetries are
+:math:`\sigma_l = -\kappa w_l/D`, or :math:`f = p\log u - V/D` under softmax attention, see
+:mod:`solvers.softmax`, so the density is recomputed from the significant moments. Symmetries are
 read off the coefficients of f: reflections of coordinates, rotations about the z axis, and the exchange of the
 axes; a symmetry to rounding is taken as exact.
 """
 
 import functools
 import itertools
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
@@ -16,10 +17,10 @@ import scipy.fft
 from numpy.typing import NDArray
 
 from meanfield import Equation, NotResolved, State
-from meanfield.equations import NEGLIGIBLE, Interaction
+from meanfield.equations import NEGLIGIBLE, Capability, Interaction, gradient_at_uniform
 from meanfield.harmonics import degrees_and_orders, largest_degree, packed_size, place
 
-from ...bases import Floats, Integers
+from ...bases import EPS, Floats, Integers
 from ...bases.confining import ConfiningField
 from ...bases.representations import CYCLE, representation
 from ...bases.spherical import SphericalTransform
@@ -27,6 +28,7 @@ from ...limits import MAX_SPHERICAL_DEGREE
 from ...sizing import confining_field
 from ..harmonics import Reflections, Signs, signs_under
 from .fields import UNIFORM
+from .law_spectra import require_digits
 
 # Coefficients of f that break a symmetry are rounding below this share of the largest, or if moments are.
 ROUNDING = 1e-12
@@ -39,6 +41,8 @@ STEP = 4
 FIRST_DEGREE = 48
 # Degrees beyond those of f, at least.
 ROOM = 8
+# Rounding errors of the means of a field on a grid, in units of eps times its largest modulus.
+FIELD_ROUNDING = 4.0
 # Smaller shares of the root of the density are rounding.
 SMALLEST_SHARE = 1e-13
 
@@ -65,6 +69,8 @@ class FullField:
         Their largest degree.
     symmetry
         The symmetries of f.
+    averages : (2, size) float or None
+        Packed coefficients of u, for softmax attention.
     """
 
     interaction: Interaction
@@ -72,6 +78,7 @@ class FullField:
     sine: Floats
     degree: int
     symmetry: Symmetry
+    averages: Floats | None = None
 
     @property
     def problem(self) -> Equation:
@@ -106,6 +113,8 @@ def is_uniform(state: State) -> bool:
 
 def full_field(state: State) -> FullField:
     """Return the field of a state given by degree and order."""
+    if state.problem.lacks(Capability.GRADIENT):
+        return _softmax_field(state)
     interaction = Interaction(state.problem)
     degree = largest_degree(state.cosine.size)
     degrees, _ = degrees_and_orders(degree)
@@ -115,6 +124,47 @@ def full_field(state: State) -> FullField:
     if fixed is not None:
         cosine, sine = _with_confinement(cosine, sine, fixed)
     return _cleaned(interaction, cosine, sine)
+
+
+def _softmax_field(state: State) -> FullField:
+    """Return the field p log u - V/D of a state of softmax attention, with u = K*rho over the mean of K.
+
+    The interaction is that of the gradient law with the same linearisation at the uniform state, whose
+    lambda_l are p times the multipliers of K over that of degree zero.
+
+    Raises
+    ------
+    NotResolved
+        If u ranges over so many decades that its smallest values have no digits.
+    """
+    problem = state.problem
+    interaction = Interaction(gradient_at_uniform(problem))
+    exponent = problem.fixed_coupling / (problem.velocity.parameter_values()["beta"] * problem.noise)
+    last = min(largest_degree(state.cosine.size), interaction.significant_degree)
+    factors = interaction.attractions(last)[degrees_and_orders(last)[0]] / exponent
+    factors[0] = 1.0
+    averages = factors * np.stack([state.cosine, state.sine])[:, : packed_size(last)]
+    degree = FIRST_DEGREE
+    while degree <= MAX_SPHERICAL_DEGREE:
+        transform = transform_of(degree, 2 * degree, 4 * degree)
+        u = transform_of(last, 2 * degree, 4 * degree).synthesise(*averages)
+        require_digits(u, problem)
+        means = np.stack(transform.analyse(np.log(u)))
+        size = float(np.abs(exponent * np.log(u)).max())
+        means[np.abs(exponent * means) <= FIELD_ROUNDING * EPS * size] = 0.0
+        if not means[:, packed_size(degree - degree // 8) :].any():
+            break
+        degree += degree // 2
+    else:
+        raise NotResolved(
+            f"the field at this state needs harmonics of degree {MAX_SPHERICAL_DEGREE} and more; leave the rates "
+            "out (--no-rates, rates=False) or take a less concentrated state"
+        )
+    cosine, sine = exponent * transform.multiplicities * means
+    fixed = confining_field(problem)
+    if fixed is not None:
+        cosine, sine = _with_confinement(cosine, sine, fixed)
+    return replace(_cleaned(interaction, cosine, sine), averages=averages)
 
 
 def _with_confinement(cosine: Floats, sine: Floats, fixed: ConfiningField) -> tuple[Floats, Floats]:
@@ -193,6 +243,12 @@ def on_grid(field: FullField, rings: int, meridians: int) -> FieldOnGrid:
     return FieldOnGrid(root, polar, azimuthal, potential)
 
 
+def averages_on_grid(field: FullField, rings: int, meridians: int) -> Floats:
+    """Return u on a grid, for softmax attention."""
+    assert field.averages is not None
+    return transform_of(largest_degree(field.averages.shape[1]), rings, meridians).synthesise(*field.averages)
+
+
 def resolving_degree(field: FullField, share: float, least: int = 0) -> int:
     """Return a degree beyond which the root of the density has a root mean square below a share.
 
@@ -208,7 +264,10 @@ def resolving_degree(field: FullField, share: float, least: int = 0) -> int:
     NotResolved
         If that degree is more than affordable.
     """
-    share, least = max(share, SMALLEST_SHARE), max(least, field.degree + ROOM)
+    share = max(share, SMALLEST_SHARE)
+    if field.averages is None:
+        # The field of softmax attention has no last degree, and needs none of its last ones.
+        least = max(least, field.degree + ROOM)
     degree = max(FIRST_DEGREE, least)
     while degree <= MAX_SPHERICAL_DEGREE:
         rings, meridians = degree + field.degree + 1, 2 * (degree + field.degree + 1)

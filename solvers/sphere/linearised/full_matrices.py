@@ -45,7 +45,7 @@ from meanfield.equations import NEGLIGIBLE
 from ...bases import EPS, Floats
 from ...lanczos import check_size, lowest_pairs
 from .banded import Banded, Factor
-from .full_fields import FullField, grid_size, on_grid, transform_of, turnings
+from .full_fields import FullField, averages_on_grid, grid_size, on_grid, transform_of, turnings
 from .harmonic_tables import ClassTable, class_tables, waves_of
 
 # Rotations of a class are independent if their singular values are above this share of the largest of all.
@@ -89,9 +89,10 @@ class Linearisation:
         self.values = on_grid(field, rings, meridians)
         self.lambdas: Floats = field.interaction.attractions(degree) / (2.0 * np.arange(degree + 1.0) + 1.0)
         self.unlisted: float = field.interaction.strongest_beyond(degree)
+        root = self.values.root
+        over = root if field.averages is None else root / averages_on_grid(field, rings, meridians)
         self._waves = [
-            waves_of(values, self.transform.weights, 2 * degree)
-            for values in (self.values.potential, self.values.root)
+            waves_of(values, self.transform.weights, 2 * degree) for values in (self.values.potential, root, over)
         ]
 
     @property
@@ -120,17 +121,19 @@ class Linearisation:
 
     def matrices(self, table: ClassTable) -> "ClassMatrices":
         """Return the matrices of a class."""
-        potential, root = self._waves
+        potential, root, over = self._waves
         # The potential is a polynomial of this degree.
         witten = table.squares(potential, 2 * self.field.degree)
         witten.add(table.degrees * (table.degrees + 1.0))
         strongest = float(np.abs(self.lambdas).max())
         significant = np.flatnonzero(np.abs(self.lambdas[table.degrees]) > NEGLIGIBLE * strongest)
+        modes = table.products(root, significant)
         return ClassMatrices(
             self,
             table,
             witten,
-            table.products(root, significant),
+            modes,
+            modes if self.field.averages is None else table.products(over, significant),
             self.lambdas[table.degrees[significant]],
             self._mass(table),
             self._rotations(table),
@@ -177,6 +180,8 @@ class ClassMatrices:
         W by its rows.
     modes : (n, j) float
         The vectors v_lm that are significant.
+    averaged : (n, j) float
+        The same over u under softmax attention, see :mod:`.softmax_spectra`.
     lambdas : (j,) float
         Their lambda_l.
     mass, rotations : (n, k) float
@@ -187,6 +192,7 @@ class ClassMatrices:
     table: ClassTable
     banded: Banded
     modes: Floats
+    averaged: Floats
     lambdas: Floats
     mass: Floats
     rotations: Floats

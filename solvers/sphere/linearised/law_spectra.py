@@ -114,11 +114,8 @@ class ZonalLinearisation:
         slope = (self._kernel * coefficients) @ slopes
         radial = None if self._radial is None else (self._radial * coefficients) @ values
         mapped = not self.problem.lacks(Capability.GIBBS_MAP)
-        if mapped and law.lacks(Capability.GRADIENT) and float(drive.min()) < SMALLEST_DRIVE * float(drive.max()):
-            raise NotResolved(
-                f"the averages of {law.name} range over more than nine decades on the sphere, so that the velocity "
-                "far from the particles has no digits; rates are known for a smaller beta"
-            )
+        if mapped and law.lacks(Capability.GRADIENT):
+            require_digits(drive, self.problem)
         density = coefficients @ values
         if mapped:
             field = self.problem.fixed_coupling / self.problem.noise * law.antiderivative(drive)
@@ -182,6 +179,21 @@ class ZonalLinearisation:
         beyond = np.cumsum((np.abs(self._kernel) * self.numbers)[::-1])[::-1]
         weak = np.flatnonzero(strength * beyond <= WEAK)
         return max(FEWEST_SECTORS, min(int(weak[0]) if weak.size else self.degree, self.degree // 2))
+
+
+def require_digits(averages: Floats, problem: Equation) -> None:
+    """Refuse averages that range over so many decades that the smallest, sums over degrees, have no digits.
+
+    Raises
+    ------
+    NotResolved
+        If they do.
+    """
+    if float(averages.min()) < SMALLEST_DRIVE * float(averages.max()):
+        raise NotResolved(
+            f"the averages of {problem.velocity.name} range over more than nine decades on the sphere, so that the "
+            "velocity far from the particles has no digits; rates are known for a smaller beta"
+        )
 
 
 def spectrum(state: State) -> Spectrum:

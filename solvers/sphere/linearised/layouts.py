@@ -9,7 +9,7 @@ import numpy as np
 from meanfield import Spectrum, State
 from meanfield.equations import Capability
 
-from . import full_rates, full_spectra, law_spectra, rates, spectra
+from . import full_rates, full_spectra, law_spectra, rates, softmax_spectra, spectra
 
 
 class Linearised(NamedTuple):
@@ -22,11 +22,12 @@ class Linearised(NamedTuple):
 ABOUT_AXIS = Linearised(spectra.spectrum, rates.slowest_rate)
 ANY_LAW = Linearised(law_spectra.spectrum, law_spectra.slowest_rate)
 WITHOUT_AXIS = Linearised(full_spectra.spectrum, full_rates.slowest_rate)
+SOFTMAX = Linearised(softmax_spectra.spectrum, softmax_spectra.slowest_rate)
 
 
 def _linearised(state: State) -> Linearised:
     if state.problem.lacks(Capability.GRADIENT):
-        return ANY_LAW
+        return ANY_LAW if state.moments.has_axis else SOFTMAX
     return ABOUT_AXIS if state.moments.has_axis else WITHOUT_AXIS
 
 

@@ -1,0 +1,420 @@
+"""The equations of AUTO-07p files as a Fortran file that AUTO compiles, and the constants of a run.
+
+``NAME.f90`` holds what the files of a diagram or of curves solve, in the coupling, the noise and the other
+parameters they vary: no other file and no library is needed. The multipliers of the noisy transformer are functions
+of beta by the recurrence of Bessel functions; those of any potential in any other parameter are Chebyshev series on
+pieces of the range, whose error is measured and stated. What has no such file has one that says why.
+"""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from importlib.resources import files
+from itertools import product
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..equations import Capability, Equation, Interaction
+from ..errors import InvalidInput
+from ..potentials import Number, Transformer
+from ..records.columns import COUPLING
+from ..records.diagram import Diagram
+from ..wording import describe
+from .auto_description import Layout
+
+Floats = NDArray[np.float64]
+Coefficients = Callable[[float], Floats]
+
+NOISE = "noise"
+# The highest degree of a series on a piece, and how often the range is halved.
+DEGREE, HALVINGS = 24, 8
+# Errors over the largest coefficient at the same value: of a series that is good, and of one that is written.
+GOOD, LARGEST_ERROR = 1e-14, 1e-10
+# What is taken of the length of the range on each side of it, for Newton's steps beyond the ends.
+MARGIN = 0.05
+ROUNDING, SMALLEST = float(np.finfo(float).eps), float(np.finfo(float).tiny)
+WIDTH = 110
+
+
+@dataclass(frozen=True)
+class Model:
+    """What the equations file of a diagram or of curves is for.
+
+    Attributes
+    ----------
+    problem
+        The equation; its parameters that are not varied are fixed as they are here.
+    unknowns : int
+        Moments of each state that are unknown, of cosines and of sines alike.
+    resolved : int
+        Degree up to which the densities are resolved.
+    sines : bool
+        Whether states have sine moments.
+    varied : mapping of str to (float, float)
+        The parameters that vary beside the coupling, with their ranges.
+    second : str
+        The parameter that is unknown on a line of equal free energy.
+    """
+
+    problem: Equation
+    unknowns: int
+    resolved: int
+    sines: bool
+    varied: Mapping[str, tuple[float, float]] = field(default_factory=dict)
+    second: str = COUPLING
+
+    @property
+    def numbers(self) -> dict[str, int]:
+        """The number of each parameter: PAR(1) is the coupling, PAR(2) the noise."""
+        others = [name for name in self.varied if name not in (COUPLING, NOISE)]
+        return {COUPLING: 1, NOISE: 2} | {name: place for place, name in enumerate(others, start=3)}
+
+    @property
+    def others(self) -> tuple[str, ...]:
+        """The parameters behind the noise, in the order of their numbers."""
+        return tuple(self.numbers)[2:]
+
+    @property
+    def closed(self) -> str | None:
+        """The parameter in which the multipliers are closed forms, if there is one."""
+        problem = self.problem
+        if problem.lacks(Capability.GRADIENT) or not isinstance(problem.potential, Transformer):
+            return None
+        return next((name for name in self.others if problem.place_of(name) == (problem.law_field, "beta")), None)
+
+    def values(self, place: Mapping[str, float]) -> list[float]:
+        """Return PAR(1), PAR(2), ... where some have the given values and the others those of the problem."""
+        known = {**self.problem.parameters, **place}
+        return [float(known[name]) for name in self.numbers]
+
+
+@dataclass(frozen=True)
+class _Table:
+    """Chebyshev series (pieces, places, degree + 1) between breaks; ``anywhere``, if they hold beyond them too."""
+
+    breaks: Floats
+    places: NDArray[np.int64]
+    series: Floats
+    error: float
+    anywhere: bool
+
+
+def diagram_model(diagram: Diagram, layout: Layout) -> Model:
+    """Return the model of a diagram, in beta too where the multipliers are closed forms in it."""
+    problem, name = diagram.problem, diagram.parameter
+    varied = {} if name == COUPLING else {name: (float(diagram.interval[0]), float(diagram.interval[1]))}
+    if not problem.lacks(Capability.GRADIENT) and isinstance(problem.potential, Transformer):
+        beta = float(problem.potential.beta)
+        varied.setdefault("beta", (beta, beta))
+    return Model(problem, layout.cosines, layout.cosines, layout.sines > 0, varied)
+
+
+def constants_text(
+    model: Model,
+    unknowns: int,
+    free: tuple[str, ...],
+    interval: tuple[Number, Number],
+    steps: Sequence[float],
+    kind: int = 1,
+) -> str:
+    """Return the content of ``c.NAME``.
+
+    Parameters
+    ----------
+    unknowns
+        NDIM.
+    free
+        The parameters that vary, the first over the interval.
+    steps
+        Distances between points, the mean of which is the largest step, and half of it the first.
+    kind
+        ISW.
+    """
+    size = float(np.mean(steps)) if len(steps) else 0.1
+    low, high = sorted(map(float, interval))
+    names = ", ".join(f"{number} = {name}" for name, number in model.numbers.items())
+    lines = (
+        f"# parameters: {names}",
+        f"NDIM = {unknowns}, IPS = 1, ISW = {kind}, ILP = 1, ISP = 2, JAC = 1, NPAR = {len(model.numbers)}",
+        f"ICP = [{', '.join(str(model.numbers[name]) for name in free)}]",
+        "NMX = 200, NPR = 10, MXBF = 0, IID = 2, ITMX = 20, ITNW = 7, NWTN = 3",
+        f"DS = {size / 2:.4g}, DSMIN = {size / 1e4:.4g}, DSMAX = {size:.4g}, IADS = 1",
+        f"RL0 = {low!r}, RL1 = {high!r}",
+        # With smaller ones AUTO overlooks branch points, where Newton's method does not get further.
+        "EPSL = 1e-07, EPSU = 1e-07, EPSS = 1e-05",
+    )
+    return "".join(line + "\n" for line in lines)
+
+
+def significant(model: Model) -> int:
+    """Return the degree beyond which no multiplier in the ranges of the parameters moves a density."""
+    if model.problem.lacks(Capability.GRADIENT):
+        return model.unknowns
+    corners = product(*model.varied.values())
+    problems = (_moved(model.problem, list(zip(model.varied, corner, strict=True))) for corner in corners)
+    return max(Interaction(problem).significant_degree for problem in problems)
+
+
+def model_text(model: Model) -> str:
+    """Return the content of ``NAME.f90``, comments that say why if there can be no such file."""
+    if model.problem.lacks(Capability.GRADIENT):
+        return _refused(
+            model, "the velocity is not the gradient law of a pair potential, whose equations alone are written"
+        )
+    try:
+        return _text(model)
+    except InvalidInput as error:
+        return _refused(model, str(error))
+
+
+def _refused(model: Model, reason: str) -> str:
+    lines = (
+        f"There are no equations for AUTO of {describe(model.problem)}:",
+        f"{reason}.",
+        "AUTO can draw these files and not go on from them.",
+    )
+    return "".join(f"! {line}\n" for line in lines)
+
+
+def _text(model: Model) -> str:
+    forces = _forces(model)
+    fixed, tables = _dependence(model, forces)
+    declarations = [*_array("FIXED", fixed), *(line for name in tables for line in _declared(model, name, tables))]
+    calls = []
+    if model.closed:
+        number = model.numbers[model.closed]
+        calls.append(f"    CALL EXPONENTIAL(PAR({number}), C, DC(:,{number}))")
+    calls += [_call(model, name, table) for name, table in tables.items()]
+    constants = {
+        "HEADER": "\n".join(f"! {line}".rstrip() for line in _header(model, tables)),
+        "N": model.unknowns,
+        "RESOLVED": model.resolved,
+        "FORCES": forces,
+        "D": model.problem.domain.dimension,
+        "UNEVEN": ".TRUE." if model.sines else ".FALSE.",
+        "PARAMETERS": len(model.numbers),
+        "SECOND": model.numbers[model.second],
+        "TABLES": "\n".join(declarations),
+        "COEFFICIENTS": "\n".join(calls),
+    }
+    text = files(__package__).joinpath("model.f90").read_text(encoding="ascii")
+    for name, value in constants.items():
+        text = text.replace(f"@{name}@", str(value))
+    return text
+
+
+def _header(model: Model, tables: Mapping[str, _Table]) -> Iterator[str]:
+    yield f"Stationary states of {describe(model.problem)}, written by meanfield."
+    yield "U: moments of the density by degree" + (
+        ", those of sines behind those of cosines" if model.sines else ""
+    )
+    yield ", ".join(f"PAR({number}) = {name}" for name, number in model.numbers.items())
+    if model.closed:
+        yield f"The multipliers are exact at every {model.closed} but 0."
+    for name, table in tables.items():
+        if table.anywhere:
+            yield f"The multipliers are linear in {name}."
+        else:
+            low, high = table.breaks[[0, -1]]
+            yield f"The multipliers are tabulated for {name} from {low:g} to {high:g},"
+            yield f"to {table.error:.0e} of the largest at the same {name}; beyond, AUTO is stopped."
+
+
+def _forces(model: Model) -> int:
+    """Return how many coefficients of the confinement are written: those among what the nodes resolve."""
+    if model.problem.confinement is None:
+        return 0
+    degree = 2 * model.resolved + 32
+    ends = [(name, end) for name in model.others for end in model.varied[name]]
+    problems = [model.problem, *(model.problem.with_parameter(name, end) for name, end in ends)]
+    values = [np.abs(_coefficients(model, problem, degree)[model.unknowns :]) for problem in problems]
+    present = np.max(values, axis=0).reshape(-1, degree).max(axis=0) > 0.0
+    return int(np.flatnonzero(present).max(initial=0)) + 1
+
+
+def _coefficients(model: Model, problem: Equation, forces: int) -> Floats:
+    """Return the multipliers, then the coefficients of the confinement: cosines, and sines if states have any."""
+    domain = problem.domain
+    parts = [problem.potential.multipliers(domain, model.unknowns)]
+    if problem.confinement is not None:
+        parts.append(problem.confinement.multipliers(domain, forces))
+        if model.sines:
+            even = problem.confinement.even
+            parts.append(np.zeros(forces + 1) if even else problem.confinement.sine_multipliers(domain, forces))
+    with np.errstate(over="ignore"):
+        values = np.concatenate([part[1:].astype(float) for part in parts])
+    if not np.isfinite(values).all():
+        raise InvalidInput("the multipliers are beyond the range of double precision")
+    return values
+
+
+def _dependence(model: Model, forces: int) -> tuple[Floats, dict[str, _Table]]:
+    """Return the coefficients that do not vary, and of every parameter without a closed form what it adds."""
+    fixed = _coefficients(model, model.problem, forces)
+    largest = np.repeat(
+        [_largest(fixed[: model.unknowns]), _largest(fixed[model.unknowns :])],
+        [model.unknowns, fixed.size - model.unknowns],
+    )
+    tables: dict[str, _Table] = {}
+    taken = np.zeros(fixed.size, dtype=bool)
+    if model.closed:
+        taken[: model.unknowns] = True
+    for name in model.others:
+        if name == model.closed:
+            continue
+
+        def along(value: float, name: str = name) -> Floats:
+            return _coefficients(model, model.problem.with_parameter(name, value), forces)
+
+        table = _tabulated(along, _widened(along, *model.varied[name]), model.unknowns)
+        again = taken[table.places]
+        if again.any():
+            _require_sum(model, forces, name, largest)
+            table.series[:, again, 0] -= fixed[table.places[again]]
+        taken[table.places] = True
+        if table.places.size:
+            tables[name] = table
+    return np.where(taken, 0.0, fixed), tables
+
+
+def _largest(values: Floats) -> float:
+    return float(np.abs(values).max(initial=0.0)) or 1.0
+
+
+def _require_sum(model: Model, forces: int, name: str, largest: Floats) -> None:
+    """Refuse two parameters whose effects on the same coefficients are not added."""
+    first = model.others[0]
+    ends = [(first, model.varied[first][1]), (name, model.varied[name][0])]
+    both, one, other, none = (
+        _coefficients(model, _moved(model.problem, chosen), forces) for chosen in (ends, ends[:1], ends[1:], [])
+    )
+    if np.any(np.abs(both - one - other + none) > 1e-13 * largest):
+        raise InvalidInput(f"the multipliers are not a sum of functions of {first} and of {name}")
+
+
+def _moved(problem: Equation, places: Sequence[tuple[str, float]]) -> Equation:
+    for name, value in places:
+        problem = problem.with_parameter(name, value)
+    return problem
+
+
+def _widened(along: Coefficients, low: float, high: float) -> tuple[float, float]:
+    """Return a range somewhat wider than the given one, where that is admissible."""
+    margin = MARGIN * ((high - low) or abs(high) or 1.0)
+    return _end(along, low, low - margin), _end(along, high, high + margin)
+
+
+def _end(along: Coefficients, end: float, beyond: float) -> float:
+    try:
+        along(beyond)
+    except ValueError:
+        return end
+    return beyond
+
+
+def _tabulated(along: Coefficients, interval: tuple[float, float], split: int) -> _Table:
+    """Return the series of coefficients in a parameter, those before and behind a place measured separately.
+
+    Raises
+    ------
+    InvalidInput
+        If no series of the highest degree on the shortest pieces is good enough.
+    """
+    straight, error = _series(along, interval, 1, split)
+    pieces = [(interval, straight, error)]
+    anywhere = error <= 8 * ROUNDING
+    if not anywhere:
+        pieces = list(_pieces(along, interval, split, HALVINGS))
+    error = max(each for _, _, each in pieces)
+    if not error <= LARGEST_ERROR:
+        raise InvalidInput(
+            f"the multipliers are no smooth functions of the parameter: series on {len(pieces)} pieces have an "
+            f"error of {error:.1e} of the largest"
+        )
+    series = np.stack([np.pad(each, ((0, 0), (0, DEGREE + 1 - each.shape[1]))) for _, each, _ in pieces])
+    varies = np.flatnonzero(np.any(series[:, :, 1:] != 0.0, axis=(0, 2)) | (np.ptp(series[:, :, 0], axis=0) > 0))
+    last = int(np.flatnonzero(np.any(series != 0.0, axis=(0, 1))).max(initial=1))
+    breaks = np.array([pieces[0][0][0], *(piece[0][1] for piece in pieces)])
+    return _Table(breaks, varies, series[:, varies, : last + 1].copy(), error, anywhere)
+
+
+def _pieces(
+    along: Coefficients, interval: tuple[float, float], split: int, halvings: int
+) -> Iterator[tuple[tuple[float, float], Floats, float]]:
+    """Yield pieces of an interval with their series and errors."""
+    series, error = _series(along, interval, DEGREE, split)
+    if error <= GOOD or halvings == 0:
+        yield interval, series, error
+        return
+    low, high = interval
+    middle = (low + high) / 2
+    yield from _pieces(along, (low, middle), split, halvings - 1)
+    yield from _pieces(along, (middle, high), split, halvings - 1)
+
+
+def _series(along: Coefficients, interval: tuple[float, float], degree: int, split: int) -> tuple[Floats, float]:
+    """Return the Chebyshev series of coefficients on an interval, (places, degree + 1), and their largest error."""
+    angles = np.pi * (np.arange(degree + 1) + 0.5) / (degree + 1)
+    values = _sampled(along, interval, np.cos(angles))
+    waves = np.cos(np.outer(angles, np.arange(degree + 1)))
+    series = 2.0 / (degree + 1) * (values.T @ waves)
+    series[:, 0] /= 2.0
+    largest = np.array([_largest(values[:, part]) for part in (slice(split), slice(split, None))])
+    # Rounding of what does not vary, and of high terms, is no dependence.
+    series[np.abs(series) <= 4 * ROUNDING * np.repeat(largest, [split, len(series) - split])[:, np.newaxis]] = 0.0
+    between = np.cos(np.pi * np.linspace(0.0, 1.0, 2 * degree + 3))
+    exact = _sampled(along, interval, between)
+    wrong = np.abs(np.polynomial.chebyshev.chebval(between, series.T).T - exact)
+    shares = [
+        np.max(np.max(wrong[:, part], axis=1, initial=0.0) / _rows(exact[:, part]))
+        for part in (slice(split), slice(split, None))
+    ]
+    return series, float(max(shares))
+
+
+def _rows(values: Floats) -> Floats:
+    largest = np.max(np.abs(values), axis=1, initial=0.0)
+    return np.where(largest > 0.0, largest, 1.0)
+
+
+def _sampled(along: Coefficients, interval: tuple[float, float], places: Floats) -> Floats:
+    low, high = interval
+    return np.array([along(float(value)) for value in ((high - low) * places + low + high) / 2])
+
+
+def _array(name: str, values: Floats | NDArray[np.int64]) -> Iterator[str]:
+    """Yield lines that declare an array of one index with its values."""
+    whole = values.dtype.kind == "i"
+    kind = "INTEGER" if whole else "DOUBLE PRECISION"
+    yield f"  {kind} :: {name}({values.size})"
+    words = [str(value) if whole else _number(value) for value in values.tolist()]
+    row = WIDTH // 25
+    for start in range(0, len(words), 20 * row):
+        chunk = words[start : start + 20 * row]
+        yield f"  DATA {name}({start + 1}:{start + len(chunk)}) / &"
+        for first in range(0, len(chunk), row):
+            end = " /" if first + row >= len(chunk) else ", &"
+            yield "    " + ", ".join(chunk[first : first + row]) + end
+
+
+def _number(value: float) -> str:
+    # Compilers refuse numbers below the smallest normal one.
+    return f"{value if abs(value) > SMALLEST else 0.0:.16E}".replace("E", "D")
+
+
+def _declared(model: Model, name: str, tables: Mapping[str, _Table]) -> Iterator[str]:
+    number, table = model.numbers[name], tables[name]
+    yield from _array(f"BREAKS{number}", table.breaks)
+    yield from _array(f"PLACES{number}", table.places + 1)
+    yield from _array(f"TABLE{number}", table.series.ravel())
+
+
+def _call(model: Model, name: str, table: _Table) -> str:
+    number = model.numbers[name]
+    pieces, places, size = table.series.shape
+    shape = f"RESHAPE(TABLE{number}, [{size}, {places}, {pieces}])"
+    anywhere = ".TRUE." if table.anywhere else ".FALSE."
+    return (
+        f"    CALL TABULATED('{name}', PAR({number}), {anywhere}, BREAKS{number}, PLACES{number}, &\n"
+        f"      {shape}, C, DC(:,{number}))"
+    )

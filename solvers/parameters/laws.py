@@ -1,0 +1,107 @@
+r"""The stationary equation along a parameter of a law whose field is no sum of modes.
+
+The field f[a; p] of a density with means a is that of the equation in the coupling at p, on the nodes of the basis.
+With the unknowns :math:`b = S a` of :mod:`.equation`,
+
+.. math::
+
+    g(b, q) = b - S\langle c\rangle_f, \qquad
+    \partial_b g = 1 - S\,\mathrm{Cov}(c, \partial_a f)\,S^{-1}, \qquad
+    \partial_q g = -S\,\mathrm{Cov}(c, \partial_q f) .
+
+The derivative of f in p has the exact ones of the coefficients of the drives,
+:meth:`meanfield.equations.VelocityLaw.slopes`. As many eigenvalues of the Jacobian as directions are unstable are
+negative where there is a Gibbs map; else the linearised equation counts these.
+"""
+
+from typing import TYPE_CHECKING, cast
+
+import numpy as np
+
+from meanfield import Equation
+
+from ..bases import Floats, Integers
+from ..equation import Evaluation, StationaryEquation, plus_projector
+from ..nodal import NodalEquation
+from .equation import ParameterEquation, placed
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from ..branches.junctions import Departure
+    from ..newton import Solution
+
+
+class LawEquation(ParameterEquation):
+    """The equation of a law along a path; parameters are those of the base."""
+
+    def evaluate(self, b: Floats, q: float) -> Evaluation:
+        """Return residual and density at (b, q)."""
+        law, unknown, coupling = self._law(b, q)
+        gibbs = law.evaluate(unknown, coupling).gibbs
+        return Evaluation(b - self.scales * self.basis.means(gibbs.moments), gibbs)
+
+    def linearise(self, b: Floats, q: float, moments: Floats) -> tuple[Floats, Floats]:
+        """Return the Jacobian and the derivative in q, rotation deflated."""
+        law, unknown, coupling = self._law(b, q)
+        weights = law.weighted(unknown, coupling)
+
+        def response(change: Floats) -> Floats:
+            return np.asarray(self.scales * self.basis.means(law.covariances_with(change, weights)))
+
+        directions = np.diag(law.scales / self.scales)
+        changes = law.drift_changes(unknown, coupling, directions)
+        jacobian = np.eye(b.size) - np.array([response(change) for change in changes]).T
+        generator = self.basis.rotation(moments)
+        if generator is not None:
+            jacobian = plus_projector(jacobian, (self.scales * generator.T).T)
+        return jacobian, -response(self._slope(b, q))
+
+    def negative(self, jacobian: Floats, q: float) -> int:
+        """Return the number of eigenvalues of the Jacobian with negative real parts."""
+        return StationaryEquation.negative(self, jacobian, q)
+
+    def field_slopes(self, solutions: "Sequence[Solution]") -> tuple[Integers, Floats]:
+        """Return cells, and the derivatives of the fields of solutions along their tangents, one row a solution."""
+        return self._slopes_by_cell(solutions)
+
+    def moment_slopes(self, solution: "Solution") -> Floats:
+        """Return the derivatives of the moments along the tangent of a solution."""
+        law, unknown, coupling = self._law(solution.b, solution.q)
+        return law.covariances_with(self._nodal_slope(solution), law.weighted(unknown, coupling))
+
+    def direction_of(self, departure: "Departure", b: Floats, q: float) -> Floats:
+        """Return the direction in the unknowns of a departure in the coupling, whose unknowns are means as well."""
+        source = departure.equation
+        return np.asarray(self.scales * placed(source, departure.direction / source.scales, self))
+
+    def _nodal_slope(self, solution: "Solution") -> Floats:
+        """Return the derivative of the field along the tangent of a solution on the nodes."""
+        law, unknown, coupling = self._law(solution.b, solution.q)
+        along = law.scales / self.scales * solution.tangent_b
+        (change,) = law.drift_changes(unknown, coupling, along[None])
+        return np.asarray(change + solution.tangent_q * self._slope(solution.b, solution.q))
+
+    def _slope(self, b: Floats, q: float) -> Floats:
+        """Return the derivative of the field in q at fixed means on the nodes."""
+        law, unknown, coupling = self._law(b, q)
+        role, own = self.problem.place_of(self.path.name)
+        _, unit = self.path.beyond(q)
+        slope = np.zeros(law.weighted(unknown, coupling).shape)
+        if role == "noise":
+            slope = -unit / law.problem.positive_noise * law.drift_field(unknown, coupling)
+        elif role == self.problem.law_field:
+            slope = unit * law.law_slope(unknown, coupling, own)
+        return slope + self._force_slope(q) if self.path.moves_forces else slope
+
+    def _law(self, b: Floats, q: float) -> tuple[NodalEquation, Floats, float]:
+        """Return the equation in the coupling at q, and b and the coupling there."""
+        return cast("tuple[NodalEquation, Floats, float]", self.in_frozen(b, q))
+
+    def _problem_at(self, q: float) -> Equation:
+        return self.path.beyond(q)[0]
+
+    def _nodes_suffice(self, b: Floats, q: float, moments: Floats) -> bool:
+        """Return whether the nodes resolve the density."""
+        law, unknown, coupling = self._law(b, q)
+        return law._nodes_suffice(unknown, coupling, moments)

@@ -1,0 +1,88 @@
+"""Organising points beside the end of a followed curve: cusps of folds and tricritical points of branch points."""
+
+import numpy as np
+
+from ..bases import Basis, Floats
+from ..branches.arclength import Arclength
+from ..branches.continuation import End, Point, resolve
+from ..newton import POLISHED, correct
+from .branch_points import nearest_block
+from .extended import ExtendedEquation
+from .folds import FoldEquation, null_vectors
+from .following import Knot, follow
+from .plane import Plane
+from .starts import basis_of, unknown_of
+from .states import AtState, WeightedBasis
+from .transitions import TransitionEquation
+
+# The uniform state may be the one that states are born of where a strength is this close to one.
+NEARLY_CRITICAL = 0.1
+# The curve is followed to both sides by so many steps up to this length.
+NEARBY, FIRST = Arclength(max_step=0.02, max_points=40), 0.002
+
+
+def cusp_beside(plane: Plane, basis: Basis, b: Floats, place: tuple[float, float]) -> Knot | None:
+    """Return the cusp on the fold curve beside a place, b being the mean of two states; None if it has none."""
+    equation = FoldEquation(plane, (basis,), null_vectors(plane, basis, place, b))
+    return _found(equation, np.append(b, place[0]), place[1], "cusp")
+
+
+def tricritical_beside(plane: Plane, state: AtState, symmetry: int) -> Knot | None:
+    """Return the tricritical point beside a state nearly of a larger symmetry, on whose branch its own is born.
+
+    None if the curve of branch points there has none.
+    """
+    basis, b = _symmetric_part(plane, state, symmetry)
+    coefficients = plane.coefficients(*state.place, basis.degrees)
+    equation = nearest_block(AtState(WeightedBasis.of(basis), state.place, coefficients, b), plane)
+    return (
+        None if equation is None else _found(equation, np.append(b, state.place[0]), state.place[1], "tricritical")
+    )
+
+
+def end_beside(plane: Plane, state: AtState, other: AtState) -> Knot | None:
+    """Return the point of a first-order line at which a state nearly of twice its symmetry is born of one that is.
+
+    It is on the line of the more symmetric state, which becomes unstable there, and the other; None if not found.
+    """
+    symmetry = 2 * state.weighted.basis.symmetry
+    x, q = state.place
+    coefficients = plane.coefficients(x, q, plane.reference)
+    if float(np.abs(1.0 - coefficients.strengths).min()) <= NEARLY_CRITICAL:
+        equation = TransitionEquation(plane, (other.weighted.basis,))
+        found = _found(equation, np.append(other.unknown, x), q, "end point")
+        if found is not None:
+            return found
+    basis, b = _symmetric_part(plane, state, symmetry)
+    equation = TransitionEquation(plane, (other.weighted.basis, basis))
+    return _found(equation, np.concatenate([other.unknown, b, [x]]), q, "end point")
+
+
+def _symmetric_part(plane: Plane, state: AtState, symmetry: int) -> tuple[Basis, Floats]:
+    """Return the basis of densities of a larger symmetry, and the part of a state there."""
+    degrees = state.weighted.basis.degrees
+    cosine = np.zeros(int(degrees[-1]) + 1)
+    cosine[degrees] = np.where(degrees % symmetry == 0, state.moments, 0.0)
+    # Also where the part vanishes the basis is that of the symmetry.
+    named = cosine + np.where(np.isin(np.arange(cosine.size), degrees[degrees % symmetry == 0]), 1.0, 0.0)
+    basis = basis_of(plane, named, state.place)
+    return basis, unknown_of(basis, cosine)
+
+
+def _found(equation: ExtendedEquation, unknown: Floats, q: float, kind: str) -> Knot | None:
+    """Return the nearest organising point of a kind on the curve beside a place, None if there is none."""
+    matrix, derivative = equation.linearise(unknown, q, unknown)
+    tangent = np.linalg.svd(np.column_stack([matrix, derivative]))[2][-1]
+    solution = correct(equation, unknown, q, tangent[:-1], float(tangent[-1]), POLISHED)
+    if solution is None:
+        return None
+    point = resolve(Point(equation, solution, 1.0))
+    if isinstance(point, End):
+        return None
+    for _ in range(2):
+        found = follow(point, NEARBY, FIRST).knots
+        located = [knot for knot in found if knot.event is not None and knot.event.type == kind]
+        if located:
+            return located[0]
+        point = point.oriented(-point.solution.tangent_b, -point.solution.tangent_q)
+    return None

@@ -1,0 +1,159 @@
+"""Curves of folds and first-order lines of octahedral and tetrahedral states, against integrals over the sphere."""
+
+import dataclasses
+import functools
+
+import numpy as np
+import pytest
+from scipy.optimize import root
+
+from meanfield import GegenbauerSeries, InvalidInput, McKeanVlasov, Sphere, open_curve
+from solvers import bifurcation_diagram, curve
+
+EPS = np.finfo(float).eps
+# Relative accuracy promised for points on curves, and for slopes.
+POINT, SLOPE = 1e-11, 1e-9
+
+
+@functools.cache
+def grid():
+    """Points and weights of a product rule of degree 63 on the sphere."""
+    heights, weights = np.polynomial.legendre.leggauss(32)
+    azimuths = 2.0 * np.pi * np.arange(64) / 64
+    across = np.sqrt(1.0 - heights**2)[:, None]
+    points = across * np.cos(azimuths), across * np.sin(azimuths), heights[:, None] + 0.0 * azimuths
+    return points, np.repeat(weights[:, None], 64, axis=1) / 128.0
+
+
+@functools.cache
+def invariants():
+    """Octahedral harmonics of degrees 4 and 6 of unit mean square, (2, points)."""
+    (x, y, z), weights = grid()
+    fourth = x**4 + y**4 + z**4 - 0.6
+    sixth = x**2 * y**2 * z**2 + fourth / 22.0 - 1.0 / 105.0
+    return np.array([part / np.sqrt((weights * part**2).sum()) for part in (fourth, sixth)])
+
+
+def state(fields):
+    """Moments, covariance and log Z of the density of a field in the two harmonics."""
+    weights = grid()[1] * np.exp(np.tensordot(fields, invariants(), 1))
+    mass = weights.sum()
+    moments = (weights * invariants()).sum(axis=(1, 2)) / mass
+    products = np.einsum("iab,jab,ab->ij", invariants(), invariants(), weights) / mass
+    return moments, products - np.outer(moments, moments), np.log(mass)
+
+
+def strengths(coupling, w6):
+    """Lambda of degrees 4 and 6 with w4 = -1."""
+    return coupling * np.array([1.0 / 9.0, -w6 / 13.0])
+
+
+def exact(kind, w6, coupling, moments):
+    """Coupling and slope d kappa/d w6 of a fold or an equal free energy, from a guess, by integrals alone."""
+
+    def conditions(unknown):
+        means, couplings = unknown[:2], strengths(unknown[2], w6)
+        found, covariance, log_mass = state(couplings * means)
+        energy = 0.5 * couplings @ means**2 - log_mass
+        last = np.linalg.det(np.eye(2) - covariance * couplings) if kind == "fold" else energy
+        return np.append(found - means, last)
+
+    guess = np.array([*moments, coupling])
+    for _ in range(3):
+        guess = root(conditions, guess, tol=EPS).x
+    *means, coupling = guess
+    means, couplings = np.array(means), strengths(coupling, w6)
+    in_coupling, in_w6 = couplings / coupling, np.array([0.0, -coupling / 13.0])
+    kernel = np.linalg.svd(np.eye(2) - state(couplings * means)[1] * couplings)[2][-1]
+    weights = kernel * means if kind == "fold" else means**2
+    return coupling, -(weights @ in_w6) / (weights @ in_coupling)
+
+
+def moments_of(found, place):
+    """Means of the two harmonics; lengths are over the roots of their numbers."""
+    return found.moments.lengths[place][[4, 6]] * np.sqrt([9.0, 13.0])
+
+
+@functools.cache
+def octahedral():
+    problem = McKeanVlasov(Sphere(3), GegenbauerSeries((0, 0, 0, -1.0, 0, -0.3)))
+    diagram = bifurcation_diagram(problem, (7.5, 8.5), rates=False, depth=1)
+    return {kind: diagram.events(kind, "octahedral")[0] for kind in ("fold", "transition")}
+
+
+@functools.cache
+def line(kind):
+    return curve(octahedral()[kind], "w6", (-0.6, 0.3))
+
+
+@pytest.mark.parametrize("kind", ["fold", "transition"])
+def test_points_and_slopes_are_those_of_two_harmonics(kind):
+    found = line(kind)
+    assert (found.layout, found.warnings, found.special_points) == ("order", (), ())
+    for place in (0, len(found) // 3, len(found) - 1):
+        coupling, slope = exact(kind, found.first[place], found.second[place], moments_of(found, place))
+        assert found.second[place] == pytest.approx(coupling, rel=POINT)
+        assert found.slope[place] == pytest.approx(slope, rel=SLOPE)
+
+
+def test_a_point_of_a_curve_starts_one_in_other_parameters():
+    # The state depends on the products of the coupling with the two coefficients alone.
+    start = line("fold").point(len(line("fold")) // 2)
+    found = curve(start, "w4", (-2.0, -0.5))
+    for place in (0, -1):
+        w4, coupling = -found.first[place], found.second[place]
+        w6 = found.state(place).problem.potential.w[5] / w4
+        product, _ = exact("fold", w6, coupling * w4, moments_of(found, place))
+        assert coupling * w4 == pytest.approx(product, rel=POINT)
+
+
+def test_tetrahedral_lines_begin_at_a_tricritical_point_in_closed_form():
+    problem = McKeanVlasov(Sphere(3), GegenbauerSeries((0, 0, -1.0, -0.5)))
+    diagram = bifurcation_diagram(problem, (6.6, 7.4), rates=False, depth=1)
+    # xyz of unit mean square: its fourth moment, and the part of its square along x^4 + y^4 + z^4 - 3/5.
+    fourth, along = 105.0**2 * 27.0 / 135135.0, 105.0**2 * (56.0 / 40425.0) ** 2 / (16.0 / 525.0)
+    share = (1.0 - fourth / 3.0) / along
+    w4 = -9.0 / 7.0 * share / (1.0 + share)
+    for kind in ("fold", "transition"):
+        found = curve(diagram.events(kind, "tetrahedral")[0], "w4", (-0.8, 0.0))
+        (point,) = found.special_points
+        assert point.type == "tricritical"
+        assert point.lower <= point.values[0] <= point.upper
+        assert point.values[0] == pytest.approx(w4, rel=1e-12)
+        assert point.coupling == pytest.approx(7.0, rel=64 * EPS)
+
+
+def test_a_line_ends_where_its_two_degrees_are_critical_together():
+    found = curve(octahedral()["transition"], "w6", (-3.0, 0.0))
+    ends = {point.type: point for point in found.special_points}
+    assert ends["mode interaction"].values == pytest.approx([-13.0 / 9.0, 9.0], rel=POINT)
+    # Beyond kappa_6 the uniform state is unstable.
+    assert np.prod(ends["end point"].values) == pytest.approx(-13.0, rel=POINT)
+
+
+def test_files_and_points_keep_states_without_an_axis(tmp_path):
+    found = line("fold")
+    found.save(tmp_path / "line.nc")
+    assert open_curve(tmp_path / "line.nc") == found
+    assert found.state(0).layout == "order"
+
+
+def test_what_is_not_followed_is_refused():
+    fold = octahedral()["fold"]
+    confined = fold.problem.replace(confinement=GegenbauerSeries((0.0, 0.05)))
+    with pytest.raises(InvalidInput, match="not followed in a confinement"):
+        curve(dataclasses.replace(fold, problem=confined), "w6", (-0.6, 0.3))
+
+
+def test_the_branch_born_where_an_octahedral_state_breaks_its_symmetry_leads_to_the_zonal_one():
+    # The critical functions are no octahedral ones, though in the block of the same reflections.
+    problem = McKeanVlasov(Sphere(3), GegenbauerSeries((0, 0, 0, -1.0)))
+    diagram = bifurcation_diagram(problem, (8.0, 8.24), rates=False)
+    branch = diagram.branch("D_4h from octahedral")
+    born = diagram.special_points[branch.parent]
+    (meeting,) = diagram.events("branch point", "zonal 4+")
+    ends = sorted(branch.coupling[[0, -1]])
+    assert ends == pytest.approx([meeting.coupling, born.coupling], rel=1e-8)
+    # Between its ends it has modes that octahedral states do not have, and no axis.
+    middle = branch.moments.lengths[len(branch) // 2]
+    assert middle[2] > 0.01

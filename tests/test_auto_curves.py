@@ -1,0 +1,153 @@
+"""AUTO-07p on the files of curves in two parameters: folds, branch points, lines of equal free energy."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from meanfield import (
+    Circle,
+    CosineSeries,
+    Curve,
+    Kuramoto,
+    MaierSaupe,
+    McKeanVlasov,
+    Sphere,
+    Transformer,
+)
+from solvers import bifurcation_diagram, curve
+from tests.auto_program import Point, compiled, evaluated, needs_auto, needs_compiler, run, solutions
+
+# Eleven digits of the start, and AUTO's tolerance.
+CLOSE = 1e-8
+
+
+def _followed(problem, kind, parameter, interval, against=None, relative=(0.7, 1.4)):
+    diagram = bifurcation_diagram(problem, relative=relative, rates=False, depth=1)
+    found = curve(diagram.events(kind)[0], parameter, interval)
+    return found if against is None else curve(found.point(len(found) // 2), parameter, interval, against=against)
+
+
+TRANSFORMER = McKeanVlasov(Circle(), Transformer(5.0))
+NEMATIC = McKeanVlasov(Sphere(3), 1.0 * MaierSaupe() + 0.5 * Kuramoto())
+CLUSTERS = McKeanVlasov(Circle(), CosineSeries((-0.8, 0.0, -1.0)))
+
+
+def _between_clusters():
+    diagram = bifurcation_diagram(CLUSTERS, relative=(0.8, 3.0), rates=False, depth=2)
+    return curve(diagram.events("transition")[0], "w1", (-0.85, -0.75))
+
+
+CURVES = {
+    "fold": lambda: _followed(TRANSFORMER, "fold", "beta", (2.6, 9.0)),
+    "fold in coefficients": lambda: _followed(
+        McKeanVlasov(Circle(), CosineSeries((-1.0, -0.4, -0.62))), "fold", "w3", (-0.9, -0.3)
+    ),
+    "fold at one coupling": lambda: _followed(TRANSFORMER, "fold", "beta", (4.0, 6.0), "noise"),
+    "fold on the sphere": lambda: _followed(NEMATIC, "fold", "kuramoto_factor", (0.3, 0.8)),
+    "threshold": lambda: _followed(TRANSFORMER, "branch point", "beta", (2.6, 9.0)),
+    "line": lambda: _followed(TRANSFORMER, "transition", "beta", (2.6, 9.0)),
+    "line between clusters": _between_clusters,
+    "fold in a table": lambda: _followed(
+        McKeanVlasov(Circle(), Kuramoto() + Transformer(5.0)), "fold", "beta", (4.0, 6.0)
+    ),
+}
+
+
+@dataclass
+class Files:
+    """A curve, its files and AUTO with its equations."""
+
+    curve: Curve
+    folder: Path
+
+    def run(self, folder: Path, **constants: object) -> list[Point]:
+        return run(compiled(self.folder / "curve.f90", self.folder), self.folder, "curve", folder, **constants)[0]
+
+    @property
+    def quarter(self) -> tuple[int, int]:
+        """The place among labels behind a quarter of them, and that among the points of the curve."""
+        rows = [line.split()[:4] for line in (self.folder / "b.curve").read_text().splitlines()]
+        labels = [(int(row[3]) - 1, int(row[1]) - 1) for row in rows if row[0] != "0" and row[3] != "0"]
+        return labels[len(labels) // 4]
+
+    @property
+    def numbers(self) -> list[int]:
+        others = [name for name in self.curve.parameters if name not in ("coupling", "noise")]
+        places = {"coupling": 0, "noise": 1} | {name: place for place, name in enumerate(others, start=2)}
+        return [places[name] for name in self.curve.parameters]
+
+
+@pytest.fixture(scope="module", params=CURVES)
+def files(request, tmp_path_factory) -> Files:
+    folder = tmp_path_factory.mktemp("curve")
+    found = CURVES[request.param]()
+    found.to_auto(folder / "curve.auto")
+    return Files(found, folder)
+
+
+@needs_auto
+def test_auto_goes_along_our_curve_both_ways(files, tmp_path):
+    label, place = files.quarter
+    start = solutions(files.folder / "s.curve")[label]
+    low, high = files.curve.interval
+    first, second = files.numbers
+    for sign in (1, -1):
+        size = 0.02 * (high - low)
+        steps = {"DS": sign * size, "DSMIN": 1e-6, "DSMAX": size, "NMX": 4, "NPR": 1, "IRS": start.label}
+        found = files.run(tmp_path / str(sign), **steps)
+        assert len(found) == 4
+        assert abs(found[-1].parameters[first] - start.parameters[first]) > 0.5 * size
+        theirs = float(found[-1].parameters[first])
+        # Ours, computed anew to the place that AUTO reached.
+        ends = sorted([theirs, files.curve.first[place]])
+        name, other = files.curve.parameters
+        ours = curve(files.curve.point(place), name, (ends[0], ends[1]), against=other)
+        end = int(np.argmin(np.abs(ours.first - theirs)))
+        assert ours.first[end] == theirs
+        assert found[-1].parameters[second] == pytest.approx(ours.second[end], rel=CLOSE)
+
+
+@needs_auto
+def test_auto_goes_through_our_cusp_to_the_other_fold(tmp_path):
+    found = CURVES["fold in coefficients"]()
+    (cusp,) = found.special_points
+    found.to_auto(tmp_path / "curve.auto")
+    files = Files(found, tmp_path)
+    # Small steps: near a cusp both curves are close to each other.
+    steps = {"DSMIN": 1e-6, "DSMAX": 0.02, "DS": 0.02, "NMX": 200, "NPR": 0, "IRS": 1}
+    points = files.run(tmp_path / "run", **steps)
+    (theirs,) = (point for point in points if abs(point.type) % 10 == 2 and abs(point.type) // 10 == 2)
+    # AUTO's test function has second differences, over 1e-5 and so known to some 1e-6.
+    assert theirs.parameters[[2, 0]] == pytest.approx(cusp.values, abs=1e-5)
+    end, coupling = points[-1].parameters[[2, 0]].tolist()
+    assert end < -0.9
+    # That is beyond our last point, where the fold is another than at the first, from which AUTO started.
+    ours = curve(found.point(-1), "w3", (end, found.first[-1]))
+    assert coupling == pytest.approx(ours.coupling[np.argmin(ours.first)], rel=CLOSE)
+    assert abs(coupling / found.coupling[0] - 1) > 1e-3
+
+
+@needs_compiler
+@pytest.mark.parametrize("name", ["line", "line between clusters", "fold at one coupling"])
+def test_derivatives_of_the_equations_file(name, tmp_path):
+    """By central differences of its own equations, at points off the curve."""
+    found = CURVES[name]()
+    found.to_auto(tmp_path / "curve.auto")
+    driver = compiled(tmp_path / "curve.f90", tmp_path / "driver", driver=True)
+    point = solutions(tmp_path / "s.curve")[2]
+    size, count = point.unknowns.size, int((tmp_path / "s.curve").read_text().split()[11])
+    bend = np.append(0.01 * np.cos(np.arange(size - 1)) / (1 + np.arange(size - 1)) ** 2, 0.01)
+    start = np.concatenate([point.parameters[:count], point.unknowns + bend])
+    step = 1e-6 * np.eye(start.size)
+    rows = np.vstack([start, start + step, start - step])
+    values = evaluated(driver, rows[:, :count], rows[:, count:])
+    residuals = np.array([each[0] for each in values[1:]])
+    differences = (residuals[: start.size] - residuals[start.size :]).T / 2e-6
+    _, slopes, in_parameters = values[0]
+    if found.type == "transition":
+        # There the coupling is the last unknown.
+        in_parameters[:, 0] = 0.0
+    wrong = np.hstack([in_parameters, slopes]) - differences
+    assert np.abs(wrong).max() < 1e-8 * max(1.0, np.abs(slopes).max())
