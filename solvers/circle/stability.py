@@ -279,10 +279,9 @@ class Perturbations:
         total, difference = _pairs(scaled, tables)
         combined = np.add if parity == "even" else np.subtract
         matrices: Floats = combined(difference, total, out=np.empty(total.shape))
-        if parity == "even":
-            if residue in (0, ALL):
-                means = moments.take(part.means, axis=1)
-                matrices -= 2.0 * scaled.take(part.means[:count], axis=1)[:, :, None] * means[:, None]
+        if parity == "even" and residue in (0, ALL):
+            means = moments.take(part.means, axis=1)
+            matrices -= 2.0 * scaled.take(part.means[:count], axis=1)[:, :, None] * means[:, None]
         matrices *= tables.weights
         diagonals(matrices)[:] -= equation.sign * part.signs[:count]
         if self._rotates(parity, residue):

@@ -82,9 +82,10 @@ class Found:
         """Return whether a point lies on a curve of a type."""
         x, y = self.window.scaled(value, coupling)
         for known, track in zip(self.curves, self.tracks, strict=True):
-            graphs = graphs_of(0, track) if known.type == kind else []
-            apart = [abs(float(graph.at(np.array([x]))[0]) - y) for graph in graphs if graph.x[0] <= x <= graph.x[-1]]
-            nearest = min(apart, default=np.inf)
+            graphs = [
+                graph for graph in graphs_of(0, track) if known.type == kind and graph.x[0] <= x <= graph.x[-1]
+            ]
+            nearest = min((abs(float(graph.at(np.array([x]))[0]) - y) for graph in graphs), default=np.inf)
             if nearest <= ON_CURVE or (nearest <= NEARBY and self._passes(known, value, coupling)):
                 return True
         return False
