@@ -17,6 +17,8 @@ Piece = tuple[tuple[float, float], Floats, float]
 DEGREE, HALVINGS = 24, 5
 # Errors over the largest coefficient at the same value: of a series that is good, and of one that is written.
 GOOD, LARGEST_ERROR = 1e-14, 1e-10
+# Numbers that a compiler reads in some seconds.
+LARGEST_TABLE = 500_000
 # What is taken of the length of the range on each side of it, for Newton's steps beyond the ends.
 MARGIN = 0.05
 ROUNDING = float(np.finfo(float).eps)
@@ -68,7 +70,10 @@ def tabulated(along: Coefficients, interval: tuple[float, float], split: int) ->
     varies = np.flatnonzero(np.any(series[:, :, 1:] != 0.0, axis=(0, 2)) | (np.ptp(series[:, :, 0], axis=0) > 0))
     last = int(np.flatnonzero(np.any(series != 0.0, axis=(0, 1))).max(initial=1))
     breaks = np.array([pieces[0][0][0], *(piece[0][1] for piece in pieces)])
-    return Table(breaks, varies, series[:, varies, : last + 1].copy(), error, anywhere)
+    series = series[:, varies, : last + 1].copy()
+    if series.size > LARGEST_TABLE:
+        raise InvalidInput(f"the table of the multipliers would have {series.size} numbers")
+    return Table(breaks, varies, series, error, anywhere)
 
 
 def _straight(along: Coefficients, interval: tuple[float, float], split: int) -> list[Piece]:

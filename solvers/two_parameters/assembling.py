@@ -217,8 +217,10 @@ def _add_uniform(
         spread = abs(slope) * (upper - lower) + plane.rounding(float(first))
         lower, upper = float(first) - spread, float(first) + spread
     tangent = np.array((1.0, slope) if plane.names[0] == plane.other else (slope, 1.0))
-    if nearest.type == "mode interaction" and 2 * min(nearest.modes) != max(nearest.modes):
-        tangent = _apart_from_threshold(side.knots[-1], np.array([float(first), float(second)]))
+    on_circle = extended(side.knots[-1].point).basis.cosines is not None
+    if nearest.type == "mode interaction" and not (on_circle and 2 * min(nearest.modes) == max(nearest.modes)):
+        power = 2 if on_circle else 1
+        tangent = _apart_from_threshold(side.knots[-1], np.array([float(first), float(second)]), power)
     arclength = rows[-1].arclength + direction * length(side.knots[-1].point.b[:-1], 0.0)
     tangent *= np.copysign(1.0, tangent @ rows[-1].tangent) / length(tangent, 0.0)
     row = uniform_row(problem, (first, second), (float(tangent[0]), float(tangent[1])), arclength)
@@ -228,17 +230,17 @@ def _add_uniform(
     points.append(organising(row, nearest.type, plane, (lower, upper), through, WORDS[nearest.type]))
 
 
-def _apart_from_threshold(knot: Knot, end: Floats) -> Floats:
+def _apart_from_threshold(knot: Knot, end: Floats, power: int) -> Floats:
     """Return the direction at a mode interaction of a curve whose last point is given.
 
-    Without a resonance both critical modes feel the square and the cube of the amplitude, not the amplitude itself;
-    the direction is right up to its square.
+    On the circle without a resonance both critical modes feel the square and the cube of the amplitude, not the
+    amplitude itself, a power of 2, and on spheres this and its square; the direction is right up to the square.
     """
     solution = knot.point.solution
     place = int(np.argmax(np.abs(knot.point.b[:-1])))
     amplitude, growth = knot.point.b[place], solution.tangent_b[place]
-    along = knot.place.slopes @ [solution.tangent_b[-1], solution.tangent_q] / (amplitude * growth)
-    return np.asarray(3.0 * (np.array(knot.place.values) - end) / amplitude**2 - along, dtype=float)
+    along = knot.place.slopes @ [solution.tangent_b[-1], solution.tangent_q] / (amplitude ** (power - 1) * growth)
+    return np.asarray((power + 1) * (np.array(knot.place.values) - end) / amplitude**power - along, dtype=float)
 
 
 def _add_meeting(

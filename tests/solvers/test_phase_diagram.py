@@ -26,8 +26,10 @@ from meanfield import (
     free_energy_parts,
 )
 from meanfield.equations import equation_of
-from solvers import phase_diagram, stationary_states
+from solvers import bifurcation_diagram, curve, phase_diagram, stationary_states
 from solvers.labels import own_name
+from solvers.phases.found import ON_CURVE, Found
+from solvers.phases.window import Window
 
 EPS = float(np.finfo(float).eps)
 ON_CIRCLE = McKeanVlasov(Circle(), Transformer(beta=1.0))
@@ -86,6 +88,24 @@ def test_the_transformer_has_four_regions_about_its_tricritical_point():
     }
     assert any(curve.type == "transition" for curve in diagram.curves)
     assert any("tricritical" in origin for origin in diagram.origins)
+
+
+@pytest.mark.parametrize("kind", ["fold", "transition"])
+def test_a_point_between_those_of_a_long_curve_is_known_to_be_on_it(kind):
+    """Lines between the points of a curve over such an interval are farther from it than what tells curves apart."""
+    problem = McKeanVlasov(Circle(), Transformer(beta=5.05486868463473))
+    start = bifurcation_diagram(problem, relative=(0.8, 1.2), rates=False, depth=1).events(kind)[0]
+    found = Found(Window(problem, "beta", (1.0, 200.0), True, (0.4, 1.6)))
+    found.add(curve(start, "beta", (1.0, 200.0)), "")
+    for beta in (20.9, 23.765686518664484):
+        own = problem.with_parameter("beta", beta)
+        point = bifurcation_diagram(own, relative=(0.4, 1.05), rates=False, depth=1).events(kind)[0]
+        assert found.knows(kind, beta, point.coupling)
+        x, y = found.window.scaled(beta, point.coupling)
+        assert abs(float(np.interp(x, *found.tracks[0].T)) - y) > ON_CURVE
+        for side in (-10.0, 10.0):
+            height = found.window.unscaled(x, y + side * ON_CURVE)[1]
+            assert not found.knows(kind, beta, height * found.window.unit(beta))
 
 
 @pytest.mark.parametrize("make", [of_the_transformer, of_the_cusp])
