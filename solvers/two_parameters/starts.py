@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from meanfield import CurvePoint, Equation, InvalidInput, NotResolved, OrganisingPoint, SpecialPoint
-from meanfield.harmonics import Layout, largest_degree, moments_of, zonal_places
+from meanfield.harmonics import Layout, largest_degree, modes_of, moments_of, zonal_places
 from meanfield.records import CurveType
 from meanfield.theory import critical_couplings
 
@@ -54,6 +54,11 @@ class Start(NamedTuple):
     def halves(self) -> bool:
         """Whether states of half the symmetry are born of the first one, not the uniform, and turn there."""
         return self.organising == "tricritical" and not self.uniform
+
+    @property
+    def has_orders(self) -> bool:
+        """Whether the moments are those of densities of two angles, not uniform."""
+        return modes_of(self.problem.domain, self.layout).takes_azimuth and not self.uniform
 
     @property
     def uniform(self) -> bool:
@@ -289,7 +294,7 @@ def located(
     """
     first, second = (start.problem.parameters[name] for name in plane.names)
     place = plane.coordinates(first, second)
-    if start.layout == "order" and not start.uniform:
+    if start.has_orders:
         return _without_axis(plane, moments, place)
     cosine = cosines_from_axis(plane, moments)
     if start.uniform and start.organising:
@@ -384,7 +389,7 @@ def require_followed(start: Start) -> None:
         If a confinement has kinks.
     """
     problem = start.problem
-    if start.layout == "order" and problem.confinement is not None:
+    if start.has_orders and problem.confinement is not None:
         raise InvalidInput(
             "curves of states without an axis are not followed in a confinement; leave it out, or start from a "
             "state about its axis"
