@@ -1,4 +1,4 @@
-r"""Curves of branch points on branches of states with an axis: singular in a block beside that of their own symmetry.
+r"""Curves of branch points on branches of states with an axis, where another block than their own is singular.
 
 With the covariance C and the strengths of the modes of that block, whose means vanish, the matrix is
 :math:`J = 1 - S\,C\,\Sigma\,S^{-1}` as in :mod:`solvers.two_parameters.states`, the condition that of
@@ -6,8 +6,8 @@ With the covariance C and the strengths of the modes of that block, whose means 
 
 .. math:: dh = \langle\chi\,\phi\,d\tilde f\rangle + \chi^T C\, d\Sigma\, S^{-1}u,
 
-the change of the field being one of the state's own modes. Without a confinement the sines of the own degrees, or the
-harmonics of azimuthal order one, contain the rotation mode, on the circle :math:`r_k = S_k k a_k`, of which J is
+the change of the field being one of the state's own modes. Without a confinement the sines of the own degrees, or
+the harmonics of azimuthal order one, contain the rotation mode, on the circle :math:`r_k = S_k k a_k`, of which J is
 singular everywhere; the matrix is
 :math:`J + r r^T/|r|^2` there, which moves that eigenvalue to one. Where h vanishes u and :math:`\psi` are
 orthogonal to r, so that its derivative does not change.
