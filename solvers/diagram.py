@@ -25,6 +25,7 @@ from .branches.walk import Course, InCoupling, Task, walk
 from .domains import solvers_of
 from .parameters import InParameter, ParameterRegister, Path
 from .provenance import provenance
+from .rotating import rotates_freely
 from .significant import confining_degree
 from .threads import one_thread
 from .watching import Watch, unwatched
@@ -96,7 +97,8 @@ def bifurcation_diagram(
     """
     started = time.process_time()
     require_depth(depth)
-    require(problem, Capability.STATIONARY_MAP, "bifurcation diagrams")
+    if not rotates_freely(problem):
+        require(problem, Capability.STATIONARY_MAP, "bifurcation diagrams")
     if search and problem.confinement is None and not solvers_of(problem).geometry.searches(problem):
         require(problem, Capability.FREE_ENERGY, "searches for states that no branch leads to")
     method = Arclength() if method is None else method

@@ -51,6 +51,11 @@ class Start(NamedTuple):
     organising: str = ""
 
     @property
+    def halves(self) -> bool:
+        """Whether states of half the symmetry are born of the first one, not the uniform, and turn there."""
+        return self.organising == "tricritical" and not self.uniform
+
+    @property
     def uniform(self) -> bool:
         """Whether the first state is the uniform one."""
         return self.problem.confinement is None and _vanishes(self.first)
@@ -124,6 +129,8 @@ def _of_organising(point: OrganisingPoint) -> Start:
     found = COUPLING if COUPLING in point.parameters else point.parameters[1]
     own, *others = states_of(point)
     start = Start(point.problem, kinds[point.type], found, own, None, point.layout, organising=point.type)
+    if start.halves:
+        return start._replace(kind="branch point")
     return start.between(own, others[0]) if others else start
 
 
@@ -270,8 +277,16 @@ def unknown_of(basis: Basis, cosine: Floats) -> Floats:
     return moments / basis.degrees
 
 
-def located(start: Start, plane: Plane, moments: Pair) -> tuple[tuple[float, float], Basis, Floats]:
-    """Return x and q of a start, and the basis and the unknown of one of its states."""
+def located(
+    start: Start, plane: Plane, moments: Pair, *, whole: bool = True
+) -> tuple[tuple[float, float], Basis, Floats]:
+    """Return x and q of a start, and the basis and the unknown of one of its states.
+
+    Parameters
+    ----------
+    whole
+        Whether the basis is that of the symmetry of the state, or of half of it where states of that are born.
+    """
     first, second = (start.problem.parameters[name] for name in plane.names)
     place = plane.coordinates(first, second)
     if start.layout == "order" and not start.uniform:
@@ -282,7 +297,14 @@ def located(start: Start, plane: Plane, moments: Pair) -> tuple[tuple[float, flo
         cosine = np.eye(1, threshold_of(start) + 1, threshold_of(start))[0]
         basis = basis_of(plane, cosine, place)
         return place, basis, np.zeros(basis.degrees.size)
-    basis = basis_of(plane, cosine, place)
+    named = cosine
+    if start.halves and not whole:
+        symmetry = symmetry_of(plane.problem, cosine)
+        if symmetry % 2:
+            raise InvalidInput("no curve of states with an axis but those of branch points leaves the start")
+        named = np.zeros(cosine.size)
+        named[symmetry // 2 :: symmetry // 2] = 1.0
+    basis = basis_of(plane, named, place)
     return place, basis, unknown_of(basis, cosine)
 
 
