@@ -483,19 +483,18 @@ def linearised_rates(
 def attention_velocity(normalisation: str, beta: float, angles: Any, weights: Any, places: Any = None) -> Any:
     """Return the tangential velocity of tokens at places under tokens at angles, by sums over unit vectors.
 
-    The weights may be complex, for derivatives by complex steps. ``normalisation`` is none, softmax or ngpt.
+    The weights, of one density or a row for each, may be complex, for derivatives by complex steps.
+    ``normalisation`` is none, softmax or ngpt.
     """
     places = angles if places is None else places
-    tokens = np.array([np.cos(angles), np.sin(angles)])
-    unit, tangent = np.array([np.cos(places), np.sin(places)]), np.array([-np.sin(places), np.cos(places)])
-    kernel = np.exp(beta * (unit.T @ tokens - 1.0)) * weights
-    average = tokens @ kernel.T
-    along = (tangent * average).sum(axis=0)
+    kernel = np.exp(beta * (np.cos(places)[:, None] * np.cos(angles) + np.sin(places)[:, None] * np.sin(angles) - 1.0))
+    total, across, up = (weights @ (kernel * part).T for part in (1.0, np.cos(angles), np.sin(angles)))
+    along = np.cos(places) * up - np.sin(places) * across
     if normalisation == "none":
         return np.exp(beta) * along
     if normalisation == "softmax":
-        return along / kernel.sum(axis=1)
-    return along / np.sqrt((average**2).sum(axis=0))
+        return along / total
+    return along / np.sqrt(across**2 + up**2)
 
 
 def softmax_state(beta: float, exponent: float, points: int, rounds: int = 4000, start: Any = None) -> Any:
@@ -525,11 +524,9 @@ def collocated_attention(
     velocity = attention_velocity(normalisation, beta, angles, density / points)
     along = coupling * velocity + np.broadcast_to(force, points)
     change = noise * derivative @ derivative @ density - derivative @ (density * along)
-    for place in range(points):
-        moved = density + 1j * step * (np.arange(points) == place)
-        flux = coupling * density * attention_velocity(normalisation, beta, angles, moved / points).imag / step
-        flux[place] += along[place]
-        jacobian[:, place] -= derivative @ flux
+    moved = density + 1j * step * np.eye(points)
+    flux = coupling * density * attention_velocity(normalisation, beta, angles, moved / points).imag / step
+    jacobian -= derivative @ (flux + np.diag(along)).T
     return change, jacobian
 
 
