@@ -120,7 +120,7 @@ def _record(
         separatrix_exponent_error=None if collapse.unstable is None else collapse.unstable.error,
         order=found.tail.order,
         limit_point=math.remainder(collapse.cluster + frame, 2.0 * math.pi),
-        limit_point_error=0.0 if found.density.even else math.pi * remainder + ACCURACY,
+        limit_point_error=0.0 if found.density.even else math.pi * remainder + ACCURACY + collapse.cluster_error,
         separatrix=None if tracers is None else math.remainder(tracers.label + frame, 2.0 * math.pi),
         separatrix_error=None if tracers is None else collapse.label_error,
         log_amplitude=found.log_amplitude,

@@ -116,6 +116,8 @@ def _of_type(known: Start, type: str | None) -> Start:
     if type is None or type == known.kind:
         return known
     types = LEAVING.get(known.organising, (known.kind,))
+    if known.halves:
+        types = ("branch point", *types[1:])
     kind = next((each for each in types if each == type), None)
     if kind is None:
         what = f"a {known.organising}" if known.organising else "such a point"

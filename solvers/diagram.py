@@ -25,6 +25,7 @@ from .branches.walk import Course, InCoupling, Task, walk
 from .domains import solvers_of
 from .parameters import InParameter, ParameterRegister, Path
 from .provenance import provenance
+from .rotating import rotates_freely
 from .significant import confining_degree
 from .threads import one_thread
 from .watching import Watch, unwatched
@@ -96,9 +97,7 @@ def bifurcation_diagram(
     """
     started = time.process_time()
     require_depth(depth)
-    require(problem, Capability.STATIONARY_MAP, "bifurcation diagrams")
-    if search and problem.confinement is None and not solvers_of(problem).geometry.searches(problem):
-        require(problem, Capability.FREE_ENERGY, "searches for states that no branch leads to")
+    _require_capabilities(problem, search)
     method = Arclength() if method is None else method
     search_too = search or (problem.confinement is not None and has_free_energy(problem))
     if parameter == COUPLING:
@@ -142,6 +141,13 @@ def bifurcation_diagram(
         warnings=register.sentences(),
         parameter=parameter,
     )
+
+
+def _require_capabilities(problem: Equation, search: bool) -> None:
+    if not rotates_freely(problem):
+        require(problem, Capability.STATIONARY_MAP, "bifurcation diagrams")
+    if search and problem.confinement is None and not solvers_of(problem).geometry.searches(problem):
+        require(problem, Capability.FREE_ENERGY, "searches for states that no branch leads to")
 
 
 def _tell(watch: Watch, label: str, done: int, waiting: int) -> None:

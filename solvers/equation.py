@@ -196,6 +196,10 @@ class StationaryEquation:
         rounding: Number = 4 * EPS * np.abs(value)
         return rounding
 
+    def critical_places(self, modes: Sequence[int]) -> Integers:
+        """Return the places of some modes, along which branches leave the uniform state."""
+        return np.flatnonzero(np.isin(self.basis.degrees, modes))
+
     def threshold(self, place: int, near: float) -> tuple[Number, float]:
         """Return the value of the parameter, and q, at which an unknown is critical at the uniform state.
 

@@ -103,12 +103,25 @@ class Threshold(NamedTuple):
     parent: int | None
 
 
+class Density(NamedTuple):
+    """The density of a field on the modes of a basis, with its moments."""
+
+    basis: Basis
+    field: Floats
+    moments: Floats
+
+    @property
+    def field_values(self) -> Floats:
+        """The field on the nodes."""
+        return self.basis.synthesise(self.field)
+
+
 class Complement(Protocol):
     """A class of modes beside those of the symmetry of even states, which have no means there."""
 
     @property
     def symmetry(self) -> int:
-        """The symmetry of the states."""
+        """The distance by which degrees of the class recur."""
 
     @property
     def rotates(self) -> bool:
@@ -117,20 +130,20 @@ class Complement(Protocol):
     def degrees(self, last: int) -> Integers:
         """Return the degrees up to a last one."""
 
-    def means(self, moments: Floats, degrees: Integers) -> Floats:
-        """Return the means of the state's own modes of any degrees from the moments of its density."""
+    def rotation(self, density: Density, degrees: Integers) -> Floats:
+        """Return the derivatives of the means of the modes of some degrees under rotation of the state."""
 
-    def covariance(self, moments: Floats, degrees: Integers) -> Floats:
+    def covariance(self, density: Density, degrees: Integers) -> Floats:
         """Return the covariance of the modes of some degrees, (size, size)."""
 
-    def third_moments(self, moments: Floats, degrees: Integers, chi: Floats, phi: Floats, own: Integers) -> Floats:
-        """Return <chi phi (c - <c>)> of the modes c of degrees ``own``, chi and phi being sums over ``degrees``."""
+    def third_moments(self, density: Density, degrees: Integers, chi: Floats, phi: Floats) -> Floats:
+        """Return <chi phi (c - <c>)> of the state's own modes c, chi and phi being sums over ``degrees``."""
 
     @property
     def halves(self) -> bool:
         """Whether a perturbation and its negative are images of each other, and squares are of the own symmetry."""
 
-    def even_moments(self, moments: Floats, degrees: Integers, phi: Floats) -> tuple[float, float]:
+    def even_moments(self, density: Density, degrees: Integers, phi: Floats) -> tuple[float, float]:
         """Return <phi^2> and <phi^4> of a sum phi over some degrees."""
 
 
@@ -183,6 +196,10 @@ class Densities(Protocol):
     def is_stable(self, point: "Point") -> bool:
         """Return whether no direction is unstable, up to rounding."""
         return not any(self.unstable_counts(point))
+
+    def turns_freely(self, point: "Point") -> bool:
+        """Return whether a state is one of those that turn freely where the confinement on its branch vanishes."""
+        return False
 
     def blocks_of(self, point: "Point") -> Sequence[Block]:
         """Return all symmetry blocks at a point."""
@@ -289,8 +306,8 @@ class Geometry(Protocol):
     def folds_apart(self, low: int, high: int) -> bool:
         """Return whether pairs of states may be born at folds of their own where two modes are nearly critical."""
 
-    def complements(self, symmetry: int) -> tuple[Complement, ...]:
-        """Return the classes of modes beside those of states of a symmetry; none where they are not known."""
+    def complements(self, basis: Basis, last: int) -> Sequence[Complement]:
+        """Return the classes of modes up to a degree beside those of the states of a basis; none if unknown."""
 
     def symmetry(self, divisor: int) -> int:
         """Return the symmetry, as State.symmetry counts it, of densities whose degrees have a greatest divisor.

@@ -4,14 +4,21 @@ from typing import TypeVar
 
 from meanfield import Equation
 from meanfield.equations import Capability, has_free_energy
-from meanfield.records import DISSIPATION, ENERGY_DISSIPATION, ENERGY_GAP, FREE_ENERGY_GAP
+from meanfield.records import ANGULAR_VELOCITY, DISSIPATION, ENERGY_DISSIPATION, ENERGY_GAP, FREE_ENERGY_GAP
+
+from .rotating import rotates_freely
 
 Numbers = TypeVar("Numbers")
 
 
-def of_states(problem: Equation, gap: Numbers) -> dict[str, Numbers]:
-    """Return the free energy gap of one or several states by its name, or nothing without a free energy."""
-    return {FREE_ENERGY_GAP: gap} if has_free_energy(problem) else {}
+def of_states(problem: Equation, invariant: Numbers) -> dict[str, Numbers]:
+    """Return the invariant of one or several states by its name: the free energy gap, or the angular velocity.
+
+    Nothing where states have neither.
+    """
+    if has_free_energy(problem):
+        return {FREE_ENERGY_GAP: invariant}
+    return {ANGULAR_VELOCITY: invariant} if rotates_freely(problem) else {}
 
 
 def along_path(problem: Equation, gap: Numbers, dissipation: Numbers) -> dict[str, Numbers]:

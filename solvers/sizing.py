@@ -12,6 +12,7 @@ from .bases.confining import ConfiningField
 from .equation import SLOW, StationaryEquation
 from .geometry import Geometry
 from .limits import MAX_SPHERICAL_DEGREE
+from .rotating import FEWEST, RotatingEquation, rotates_freely
 from .significant import (
     SignificantDegrees,
     confining_degree,
@@ -69,9 +70,10 @@ def stationary_equation(
     -------
     StationaryEquation or None
         None if the potential does not act on densities of this symmetry, unless ``negligible``, and for densities
-        that need not be even of laws without a Gibbs map: such states may rotate.
+        that need not be even of laws without a Gibbs map or a lag: such states may rotate. Those with a lag do.
     """
-    if not even and problem.lacks(Capability.GIBBS_MAP):
+    rotating = rotates_freely(problem)
+    if not (even or rotating) and problem.lacks(Capability.GIBBS_MAP):
         return None
     significant = starting_degrees(problem, partial(multiples, symmetry), symmetry, unknowns)
     if negligible and not significant.degrees.size:
@@ -80,9 +82,9 @@ def stationary_equation(
         return None
     cells, confining = significant.degrees // symmetry, confining_degree(problem)
     most = max(int(cells.max()), modes // symmetry, (SLOW if confining is None else confining) // symmetry)
-    nodes = even_size(max(2 * most, geometry.fewest_nodes))
+    nodes = even_size(max(2 * most, FEWEST if rotating else geometry.fewest_nodes))
     size = Size(cells, nodes, confinement_field(problem, symmetry, nodes))
-    basis = geometry.basis(problem, symmetry, size, even=even)
+    basis = geometry.basis(problem, symmetry, size, even=even and not rotating)
     if axis and basis.cosines is not None:
         basis = basis.cosines.about(axis)
     truncation = 0.0 if geometry.takes_kinks else confining_error(problem, SLOW)
@@ -134,7 +136,9 @@ def equation_in(
     laws without a Gibbs map have the equation of densities about an axis.
     """
     kind: type[StationaryEquation] = StationaryEquation
-    if problem.lacks(Capability.GIBBS_MAP):
+    if rotates_freely(problem):
+        kind = RotatingEquation
+    elif problem.lacks(Capability.GIBBS_MAP):
         kind = VelocityEquation
     elif problem.lacks(Capability.GRADIENT):
         kind = SoftmaxEquation

@@ -42,6 +42,7 @@ from .branches.uniform import uniform_state
 from .domains import solvers_of
 from .labels import told_apart
 from .provenance import provenance
+from .rotating import rotates_freely
 from .searched import Searched
 from .spectra import spectral_gap
 from .threads import one_thread
@@ -123,7 +124,7 @@ def stationary_states(
     watch = watch or unwatched
     require_depth(depth)
     waves = solvers_of(problem).waves
-    if waves is not None and _rotates_freely(problem):
+    if waves is not None and rotates_freely(problem):
         return _rotating(*waves(problem), rates, time.process_time() - started)
     require(problem, Capability.STATIONARY_MAP, "stationary states")
     frame = solvers_of(problem).geometry.frame(problem)
@@ -160,13 +161,6 @@ def stationary_states(
         for index, state in enumerate(states)
     )
     return StationaryStates(known, searched.words, complete, warnings)
-
-
-def _rotates_freely(problem: Equation) -> bool:
-    """Return whether clusters of an equation turn by a lag alone, so that they rest in a frame that rotates."""
-    law = problem.velocity
-    bound = problem.confinement is not None or bool(problem.lacks(Capability.AUTONOMOUS))
-    return bool(law.lag) and not law.frequency and not bound and bool(problem.positive_noise)
 
 
 def _rotating(found: list[State], searched: Searched, rates: bool, seconds: float) -> StationaryStates:

@@ -109,7 +109,12 @@ class Partition:
         return known + int(np.count_nonzero(left < 0.0)) if np.abs(left).min() > NOISE else None
 
     def solved(
-        self, times: Products, sides: Floats, rounding: float = ROUNDING, near: Floats | None = None, least: float = 0.0
+        self,
+        times: Products,
+        sides: Floats,
+        rounding: float = ROUNDING,
+        near: Floats | None = None,
+        least: float = 0.0,
     ) -> Floats | None:
         """Return the rows x with J x = the rows of sides to rounding, or None if the iteration does not converge.
 

@@ -487,7 +487,9 @@ def attention_velocity(normalisation: str, beta: float, angles: Any, weights: An
     ``normalisation`` is none, softmax or ngpt.
     """
     places = angles if places is None else places
-    kernel = np.exp(beta * (np.cos(places)[:, None] * np.cos(angles) + np.sin(places)[:, None] * np.sin(angles) - 1.0))
+    kernel = np.exp(
+        beta * (np.cos(places)[:, None] * np.cos(angles) + np.sin(places)[:, None] * np.sin(angles) - 1.0)
+    )
     total, across, up = (weights @ (kernel * part).T for part in (1.0, np.cos(angles), np.sin(angles)))
     along = np.cos(places) * up - np.sin(places) * across
     if normalisation == "none":

@@ -232,7 +232,8 @@ def within(points: list[Point], files: Files) -> list[Point]:
 
 @needs_auto
 def test_auto_continues_the_branch_from_every_label(files, program, tmp_path):
-    for point, branch, at in labelled(files):
+    # With sines there are ten times as many unknowns, and a third of the labels is enough.
+    for point, branch, at in labelled(files)[:: 3 if files.sines else 1]:
         for step in (0.02, -0.02):
             found, _ = auto(program, files, tmp_path / f"{point.label}{step}", IRS=point.label, DS=step)
             assert complete(found, files)

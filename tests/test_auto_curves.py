@@ -118,9 +118,11 @@ def test_auto_goes_through_our_cusp_to_the_other_fold(tmp_path):
     # Small steps: near a cusp both curves are close to each other.
     steps = {"DSMIN": 1e-6, "DSMAX": 0.02, "DS": 0.02, "NMX": 200, "NPR": 0, "IRS": 1}
     points = files.run(tmp_path / "run", **steps)
-    (theirs,) = (point for point in points if abs(point.type) % 10 == 2 and abs(point.type) // 10 == 2)
-    # AUTO's test function has second differences, over 1e-5 and so known to some 1e-6.
-    assert theirs.parameters[[2, 0]] == pytest.approx(cusp.values, abs=1e-5)
+    # AUTO finds it as a cusp, -22, as a fold in the first parameter, 22, or both, to its tolerance.
+    theirs = [point.parameters[[2, 0]] for point in points if abs(point.type) == 22]
+    assert theirs
+    for place in theirs:
+        assert place == pytest.approx(cusp.values, abs=1e-7)
     end, coupling = points[-1].parameters[[2, 0]].tolist()
     assert end < -0.9
     # That is beyond our last point, where the fold is another than at the first, from which AUTO started.

@@ -229,9 +229,9 @@ class NormalisedAttention(_Attention):
         """Return 1 + abs(beta) + 1/max(abs(beta), 0.05), an estimate.
 
         Where the average of the tokens vanishes there is no bound. At the uniform density on the circle
-        perturbations of degree 1 grow at the rate 1/abs(beta); if beta is small they do so for a time of that order
-        only, in which tokens, at a speed of one at most, hardly move. Then the average is that of positions, and
-        the velocity as smooth as Kuramoto's.
+        perturbations of degree 1 grow at the rate 1/abs(beta); if beta is small they do so for a time of the order
+        of beta only, in which tokens, at a speed of one at most, hardly move. Then the average is that of all
+        positions, and the velocity as smooth as Kuramoto's.
         """
         return 1.0 + abs(self.beta) + 1.0 / max(abs(self.beta), SHORTEST_AVERAGE)
 

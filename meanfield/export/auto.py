@@ -20,7 +20,6 @@ refused. AUTO keeps eleven digits. A point is marked stable (negative PT) only w
 counted and are none.
 """
 
-import decimal
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -35,7 +34,7 @@ from ..records.diagram import Branch, Diagram
 from ..theory import critical_modes
 from . import records
 from .auto_description import Layout, description, with_digests
-from .auto_model import Model, constants_text, diagram_model, model_text, significant
+from .auto_model import Model, constants_text, diagram_model, model_text, outward, significant
 from .files import beside
 
 Floats = NDArray[np.float64]
@@ -45,7 +44,6 @@ COLUMN_WIDTH = 19
 LARGEST_POINT = 9999
 LARGEST_DIMENSION = 9999
 SHOWN = 6
-ROUNDINGS = (decimal.ROUND_FLOOR, decimal.ROUND_CEILING)
 NEGLIGIBLE = 1e-17
 
 
@@ -177,7 +175,7 @@ def _check(branch: Branch, vectors: Floats, index: int, label: int, layout: Layo
 
 def _header_block(diagram: Diagram, branch: Branch, vectors: Floats, model: Model) -> str:
     # AUTO takes the constants of a run over into the next, and stops at once at a point outside RL0 and RL1.
-    lower, upper = (_five_digits(bound, way) for bound, way in zip(diagram.interval, ROUNDINGS, strict=True))
+    lower, upper = outward(diagram.interval)
     steps = np.linalg.norm(np.diff(np.column_stack([branch.values, vectors]), axis=0), axis=1)
     size, largest = (max(float(step), 1e-99) for step in (steps.mean(), steps.max())) if steps.size else (0.1, 0.1)
     start = size if len(branch) == 1 or branch.values[1] >= branch.values[0] else -size
@@ -199,10 +197,6 @@ def _header_block(diagram: Diagram, branch: Branch, vectors: Floats, model: Mode
         "   0    PT  TY  LAB " + "".join(f"{name:<{COLUMN_WIDTH}}" for name in names),
     ]
     return "".join(line + "\n" for line in lines)
-
-
-def _five_digits(value: Number, rounding: str) -> float:
-    return float(decimal.Context(prec=5, rounding=rounding).create_decimal_from_float(float(value)))
 
 
 def _data_lines(

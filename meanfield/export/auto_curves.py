@@ -30,7 +30,7 @@ from .auto import (
     unstable_modes,
 )
 from .auto_description import Layout, with_digests
-from .auto_model import Model, constants_text, model_text, significant
+from .auto_model import Model, constants_text, model_text, outward, significant
 
 Floats = NDArray[np.float64]
 
@@ -52,7 +52,7 @@ def curve_texts(curves: Sequence[Curve]) -> tuple[str, ...]:
     _require(curves)
     model = _model(curves)
     layout = Layout(model.unknowns, model.unknowns if model.sines else 0)
-    lines, solutions, steps, sizes, label = [], [], [], [], 0
+    lines, solutions, steps, sizes, named, label = [], [], [], [], [], 0
     for index, curve in enumerate(curves):
         vectors = _vectors(curve, layout)
         if vectors.shape[1] > LARGEST_DIMENSION:
@@ -61,7 +61,8 @@ def curve_texts(curves: Sequence[Curve]) -> tuple[str, ...]:
             )
         sizes.append(vectors.shape[1])
         labels = _labels(curve, label)
-        label = int(labels.max(initial=label))
+        named.append(f"branch {index + 1}: {curve.label}, labels {label + 1} to {labels[-1]}")
+        label = int(labels[-1])
         steps.append(_steps(curve, vectors))
         lines.append(_header(curve, vectors, steps[-1], model) + _data(index, curve, vectors, labels))
         solutions.append(_solutions(index, curve, vectors, labels, model))
@@ -69,7 +70,7 @@ def curve_texts(curves: Sequence[Curve]) -> tuple[str, ...]:
     # Those of the first curve; the description has the others.
     free, kind, lengths = curves[0].parameters, KINDS[curves[0].type], np.concatenate(steps).tolist()
     constants = constants_text(model, sizes[0], free, _interval(curves), lengths, kind)
-    described = with_digests(_description(curves, layout, model), points, states)
+    described = with_digests(_description(curves, layout, model, named), points, states)
     return points, states, constants, model_text(model), described
 
 
@@ -155,7 +156,7 @@ def _steps(curve: Curve, vectors: Floats) -> Floats:
 
 def _header(curve: Curve, vectors: Floats, steps: Floats, model: Model) -> str:
     size, largest = (max(float(step), 1e-99) for step in (steps.mean(), steps.max())) if steps.size else (0.1, 0.1)
-    low, high = sorted(map(float, curve.interval))
+    low, high = outward(curve.interval)
     first, second = (model.numbers[name] for name in curve.parameters)
     names = [
         f"   PAR({first})",
@@ -221,7 +222,7 @@ def _solutions(index: int, curve: Curve, vectors: Floats, labels: NDArray[np.int
     return "".join(blocks)
 
 
-def _description(curves: Sequence[Curve], layout: Layout, model: Model) -> str:
+def _description(curves: Sequence[Curve], layout: Layout, model: Model, named: Sequence[str]) -> str:
     names = ", ".join(f"PAR({number}) = {name}" for name, number in model.numbers.items())
     one, both = layout.dimension + 1, 2 * layout.dimension + 1
     lines = [
@@ -238,6 +239,6 @@ def _description(curves: Sequence[Curve], layout: Layout, model: Model) -> str:
         f"ISW = 1 and NDIM = {one} where the second state is uniform, {both} where its moments follow those",
         f"of the first; the last unknown is PAR({model.numbers[model.second]}).",
         "",
-        *(f"branch {index + 1}: {curve.label}, {len(curve)} points" for index, curve in enumerate(curves)),
+        *named,
     ]
     return "".join(line + "\n" for line in lines)

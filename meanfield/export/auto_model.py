@@ -6,10 +6,12 @@ of beta by the recurrence of Bessel functions; those of any potential in any oth
 pieces of the range, whose error is measured and stated. What has no such file has one that says why.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+import decimal
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib.resources import files
 from itertools import product
+from textwrap import wrap
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,18 +23,12 @@ from ..records.columns import COUPLING
 from ..records.diagram import Diagram
 from ..wording import describe
 from .auto_description import Layout
+from .auto_series import Table, largest_of, tabulated, widened
 
 Floats = NDArray[np.float64]
-Coefficients = Callable[[float], Floats]
 
 NOISE = "noise"
-# The highest degree of a series on a piece, and how often the range is halved.
-DEGREE, HALVINGS = 24, 8
-# Errors over the largest coefficient at the same value: of a series that is good, and of one that is written.
-GOOD, LARGEST_ERROR = 1e-14, 1e-10
-# What is taken of the length of the range on each side of it, for Newton's steps beyond the ends.
-MARGIN = 0.05
-ROUNDING, SMALLEST = float(np.finfo(float).eps), float(np.finfo(float).tiny)
+SMALLEST = float(np.finfo(float).tiny)
 WIDTH = 110
 
 
@@ -88,17 +84,6 @@ class Model:
         return [float(known[name]) for name in self.numbers]
 
 
-@dataclass(frozen=True)
-class _Table:
-    """Chebyshev series (pieces, places, degree + 1) between breaks; ``anywhere``, if they hold beyond them too."""
-
-    breaks: Floats
-    places: NDArray[np.int64]
-    series: Floats
-    error: float
-    anywhere: bool
-
-
 def diagram_model(diagram: Diagram, layout: Layout) -> Model:
     """Return the model of a diagram, in beta too where the multipliers are closed forms in it."""
     problem, name = diagram.problem, diagram.parameter
@@ -131,7 +116,7 @@ def constants_text(
         ISW.
     """
     size = float(np.mean(steps)) if len(steps) else 0.1
-    low, high = sorted(map(float, interval))
+    low, high = outward(interval)
     names = ", ".join(f"{number} = {name}" for name, number in model.numbers.items())
     lines = (
         f"# parameters: {names}",
@@ -139,11 +124,21 @@ def constants_text(
         f"ICP = [{', '.join(str(model.numbers[name]) for name in free)}]",
         "NMX = 200, NPR = 10, MXBF = 0, IID = 2, ITMX = 20, ITNW = 7, NWTN = 3",
         f"DS = {size / 2:.4g}, DSMIN = {size / 1e4:.4g}, DSMAX = {size:.4g}, IADS = 1",
-        f"RL0 = {low!r}, RL1 = {high!r}",
+        f"RL0 = {low:.4E}, RL1 = {high:.4E}",
         # With smaller ones AUTO overlooks branch points, where Newton's method does not get further.
         "EPSL = 1e-07, EPSU = 1e-07, EPSS = 1e-05",
     )
     return "".join(line + "\n" for line in lines)
+
+
+def outward(interval: tuple[Number, Number]) -> tuple[float, float]:
+    """Return an interval, in increasing order, rounded to five digits such that it contains the given one.
+
+    AUTO stops at once at a point outside RL0 and RL1.
+    """
+    low, high = sorted(map(float, interval))
+    down, up = (decimal.Context(prec=5, rounding=way) for way in (decimal.ROUND_FLOOR, decimal.ROUND_CEILING))
+    return float(down.create_decimal_from_float(low)), float(up.create_decimal_from_float(high))
 
 
 def significant(model: Model) -> int:
@@ -173,7 +168,7 @@ def _refused(model: Model, reason: str) -> str:
         f"{reason}.",
         "AUTO can draw these files and not go on from them.",
     )
-    return "".join(f"! {line}\n" for line in lines)
+    return "".join(f"! {line}\n" for text in lines for line in wrap(text, WIDTH))
 
 
 def _text(model: Model) -> str:
@@ -186,7 +181,7 @@ def _text(model: Model) -> str:
         calls.append(f"    CALL EXPONENTIAL(PAR({number}), C, DC(:,{number}))")
     calls += [_call(model, name, table) for name, table in tables.items()]
     constants = {
-        "HEADER": "\n".join(f"! {line}".rstrip() for line in _header(model, tables)),
+        "HEADER": "\n".join(f"! {line}" for text in _header(model, tables) for line in wrap(text, WIDTH)),
         "N": model.unknowns,
         "RESOLVED": model.resolved,
         "FORCES": forces,
@@ -203,7 +198,7 @@ def _text(model: Model) -> str:
     return text
 
 
-def _header(model: Model, tables: Mapping[str, _Table]) -> Iterator[str]:
+def _header(model: Model, tables: Mapping[str, Table]) -> Iterator[str]:
     yield f"Stationary states of {describe(model.problem)}, written by meanfield."
     yield "U: moments of the density by degree" + (
         ", those of sines behind those of cosines" if model.sines else ""
@@ -248,14 +243,14 @@ def _coefficients(model: Model, problem: Equation, forces: int) -> Floats:
     return values
 
 
-def _dependence(model: Model, forces: int) -> tuple[Floats, dict[str, _Table]]:
+def _dependence(model: Model, forces: int) -> tuple[Floats, dict[str, Table]]:
     """Return the coefficients that do not vary, and of every parameter without a closed form what it adds."""
     fixed = _coefficients(model, model.problem, forces)
     largest = np.repeat(
-        [_largest(fixed[: model.unknowns]), _largest(fixed[model.unknowns :])],
+        [largest_of(fixed[: model.unknowns]), largest_of(fixed[model.unknowns :])],
         [model.unknowns, fixed.size - model.unknowns],
     )
-    tables: dict[str, _Table] = {}
+    tables: dict[str, Table] = {}
     taken = np.zeros(fixed.size, dtype=bool)
     if model.closed:
         taken[: model.unknowns] = True
@@ -266,7 +261,7 @@ def _dependence(model: Model, forces: int) -> tuple[Floats, dict[str, _Table]]:
         def along(value: float, name: str = name) -> Floats:
             return _coefficients(model, model.problem.with_parameter(name, value), forces)
 
-        table = _tabulated(along, _widened(along, *model.varied[name]), model.unknowns)
+        table = tabulated(along, widened(along, *model.varied[name]), model.unknowns)
         again = taken[table.places]
         if again.any():
             _require_sum(model, forces, name, largest)
@@ -275,10 +270,6 @@ def _dependence(model: Model, forces: int) -> tuple[Floats, dict[str, _Table]]:
         if table.places.size:
             tables[name] = table
     return np.where(taken, 0.0, fixed), tables
-
-
-def _largest(values: Floats) -> float:
-    return float(np.abs(values).max(initial=0.0)) or 1.0
 
 
 def _require_sum(model: Model, forces: int, name: str, largest: Floats) -> None:
@@ -296,90 +287,6 @@ def _moved(problem: Equation, places: Sequence[tuple[str, float]]) -> Equation:
     for name, value in places:
         problem = problem.with_parameter(name, value)
     return problem
-
-
-def _widened(along: Coefficients, low: float, high: float) -> tuple[float, float]:
-    """Return a range somewhat wider than the given one, where that is admissible."""
-    margin = MARGIN * ((high - low) or abs(high) or 1.0)
-    return _end(along, low, low - margin), _end(along, high, high + margin)
-
-
-def _end(along: Coefficients, end: float, beyond: float) -> float:
-    try:
-        along(beyond)
-    except ValueError:
-        return end
-    return beyond
-
-
-def _tabulated(along: Coefficients, interval: tuple[float, float], split: int) -> _Table:
-    """Return the series of coefficients in a parameter, those before and behind a place measured separately.
-
-    Raises
-    ------
-    InvalidInput
-        If no series of the highest degree on the shortest pieces is good enough.
-    """
-    straight, error = _series(along, interval, 1, split)
-    pieces = [(interval, straight, error)]
-    anywhere = error <= 8 * ROUNDING
-    if not anywhere:
-        pieces = list(_pieces(along, interval, split, HALVINGS))
-    error = max(each for _, _, each in pieces)
-    if not error <= LARGEST_ERROR:
-        raise InvalidInput(
-            f"the multipliers are no smooth functions of the parameter: series on {len(pieces)} pieces have an "
-            f"error of {error:.1e} of the largest"
-        )
-    series = np.stack([np.pad(each, ((0, 0), (0, DEGREE + 1 - each.shape[1]))) for _, each, _ in pieces])
-    varies = np.flatnonzero(np.any(series[:, :, 1:] != 0.0, axis=(0, 2)) | (np.ptp(series[:, :, 0], axis=0) > 0))
-    last = int(np.flatnonzero(np.any(series != 0.0, axis=(0, 1))).max(initial=1))
-    breaks = np.array([pieces[0][0][0], *(piece[0][1] for piece in pieces)])
-    return _Table(breaks, varies, series[:, varies, : last + 1].copy(), error, anywhere)
-
-
-def _pieces(
-    along: Coefficients, interval: tuple[float, float], split: int, halvings: int
-) -> Iterator[tuple[tuple[float, float], Floats, float]]:
-    """Yield pieces of an interval with their series and errors."""
-    series, error = _series(along, interval, DEGREE, split)
-    if error <= GOOD or halvings == 0:
-        yield interval, series, error
-        return
-    low, high = interval
-    middle = (low + high) / 2
-    yield from _pieces(along, (low, middle), split, halvings - 1)
-    yield from _pieces(along, (middle, high), split, halvings - 1)
-
-
-def _series(along: Coefficients, interval: tuple[float, float], degree: int, split: int) -> tuple[Floats, float]:
-    """Return the Chebyshev series of coefficients on an interval, (places, degree + 1), and their largest error."""
-    angles = np.pi * (np.arange(degree + 1) + 0.5) / (degree + 1)
-    values = _sampled(along, interval, np.cos(angles))
-    waves = np.cos(np.outer(angles, np.arange(degree + 1)))
-    series = 2.0 / (degree + 1) * (values.T @ waves)
-    series[:, 0] /= 2.0
-    largest = np.array([_largest(values[:, part]) for part in (slice(split), slice(split, None))])
-    # Rounding of what does not vary, and of high terms, is no dependence.
-    series[np.abs(series) <= 4 * ROUNDING * np.repeat(largest, [split, len(series) - split])[:, np.newaxis]] = 0.0
-    between = np.cos(np.pi * np.linspace(0.0, 1.0, 2 * degree + 3))
-    exact = _sampled(along, interval, between)
-    wrong = np.abs(np.polynomial.chebyshev.chebval(between, series.T).T - exact)
-    shares = [
-        np.max(np.max(wrong[:, part], axis=1, initial=0.0) / _rows(exact[:, part]))
-        for part in (slice(split), slice(split, None))
-    ]
-    return series, float(max(shares))
-
-
-def _rows(values: Floats) -> Floats:
-    largest = np.max(np.abs(values), axis=1, initial=0.0)
-    return np.where(largest > 0.0, largest, 1.0)
-
-
-def _sampled(along: Coefficients, interval: tuple[float, float], places: Floats) -> Floats:
-    low, high = interval
-    return np.array([along(float(value)) for value in ((high - low) * places + low + high) / 2])
 
 
 def _array(name: str, values: Floats | NDArray[np.int64]) -> Iterator[str]:
@@ -402,14 +309,14 @@ def _number(value: float) -> str:
     return f"{value if abs(value) > SMALLEST else 0.0:.16E}".replace("E", "D")
 
 
-def _declared(model: Model, name: str, tables: Mapping[str, _Table]) -> Iterator[str]:
+def _declared(model: Model, name: str, tables: Mapping[str, Table]) -> Iterator[str]:
     number, table = model.numbers[name], tables[name]
     yield from _array(f"BREAKS{number}", table.breaks)
     yield from _array(f"PLACES{number}", table.places + 1)
     yield from _array(f"TABLE{number}", table.series.ravel())
 
 
-def _call(model: Model, name: str, table: _Table) -> str:
+def _call(model: Model, name: str, table: Table) -> str:
     number = model.numbers[name]
     pieces, places, size = table.series.shape
     shape = f"RESHAPE(TABLE{number}, [{size}, {places}, {pieces}])"

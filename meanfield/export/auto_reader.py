@@ -131,17 +131,14 @@ def _read(paths: tuple[Path, Path, Path], problem: Equation | None, check: bool)
     return diagram
 
 
-def _free(header: dict[str, Any] | None) -> tuple[str, ...]:
-    """Return the numbers that the parameter of a diagram may have."""
+def _free(header: dict[str, Any] | None) -> str:
+    """Return the number of the parameter of a diagram."""
     own = (header or {}).get("parameter", CALLED)
-    if own == CALLED:
-        return (COUPLING,)
-    # In files of before the parameter of every diagram was the first.
-    return (COUPLING, "2" if own == NOISE else "3")
+    return {CALLED: COUPLING, NOISE: "2"}.get(own, "3")
 
 
-def parse_diagram(text: str, name: str, free: tuple[str, ...] = (COUPLING,)) -> list[AutoBranch]:
-    """Return the branches in the text of a b. file, which follow one of the parameters of these numbers."""
+def parse_diagram(text: str, name: str, free: str = COUPLING) -> list[AutoBranch]:
+    """Return the branches in the text of a b. file that follow the parameter of a number."""
     branches: list[AutoBranch] = []
     dimension: int | None = None
     printed = 1
@@ -470,12 +467,12 @@ def _listed(line: str, key: str) -> list[str]:
     return rest.partition(":")[2].split() if found else []
 
 
-def _require_free(line: str, name: str, admissible: tuple[str, ...]) -> None:
+def _require_free(line: str, name: str, expected: str) -> None:
     free = _listed(line, "Active continuation parameter")
-    if len(free) > 1 or (free and free[0].isdigit() and free[0] not in admissible):
+    if len(free) > 1 or (free and free[0].isdigit() and free[0] != expected):
         raise InvalidInput(
-            f"{name} follows parameter {' and '.join(free)}; "
-            f"a diagram follows parameter {COUPLING}, the coupling, and no other"
+            f"{name} follows parameter {' and '.join(free)}; this diagram can follow parameter {expected} alone"
+            f"{', the coupling' if expected == COUPLING else ''}"
         )
 
 

@@ -34,5 +34,6 @@ from .sums import polynomials_at as polynomials_at
 from .sums import zonal_density as zonal_density
 from .sums import zonal_sensitivity as zonal_sensitivity
 from .sums import zonal_sum as zonal_sum
+from .table import in_layout as in_layout
 from .table import modes_of as modes_of
 from .zonal import ZonalModes as ZonalModes

@@ -8,7 +8,8 @@ from ..domains import Circle, Domain, Sphere
 from ..errors import InvalidInput
 from .circle import CircleModes
 from .full import SphereModes
-from .modes import Layout, Modes
+from .modes import Floats, Layout, Modes
+from .packing import packed
 from .zonal import ZonalModes
 
 _BY_DEGREE: dict[str, Callable[[Any], Modes]] = {Circle.name: lambda _: CircleModes(), Sphere.name: ZonalModes}
@@ -33,3 +34,10 @@ def modes_of(domain: Domain, layout: str = "degree") -> Modes:
             )
         return SphereModes()
     return _BY_DEGREE[domain.name](domain)
+
+
+def in_layout(layout: Layout, modes: Modes, cosine: Floats, sine: Floats) -> tuple[Floats, Floats] | None:
+    """Return moments in a layout of their domain, None where it has no place for all of them."""
+    if modes.layout == layout:
+        return cosine, sine
+    return None if modes.takes_azimuth else (packed(cosine), packed(sine))

@@ -336,7 +336,7 @@ class Curve(SavedRecord, Observed):
         return self._drawn("plot_curve", ax, **style)
 
     def to_auto(self, path: str | Path, *, force: bool = False) -> tuple[Path, ...]:
-        """Write AUTO-07p files with two free parameters, ``b.NAME``, ``s.NAME`` and ``d.NAME``."""
+        """Write AUTO-07p files in two parameters, with the equations and the constants of a run."""
         return self._saved(path, "auto", force)
 
     def summary(self) -> str:

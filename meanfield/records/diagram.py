@@ -453,7 +453,7 @@ class Diagram(SavedRecord):
         return self._saved(path, "mat", force)
 
     def to_auto(self, path: str | Path, *, force: bool = False) -> tuple[Path, ...]:
-        """Write the AUTO-07p files ``b.NAME``, ``s.NAME`` and ``d.NAME``."""
+        """Write AUTO-07p files, with the equations and the constants of a run."""
         return self._saved(path, "auto", force)
 
 

@@ -243,7 +243,7 @@ class PhaseDiagram(SavedRecord):
         return self._drawn("plot_phase_diagram", ax, **style)
 
     def to_auto(self, path: str | Path, *, force: bool = False) -> tuple[Path, ...]:
-        """Write the curves as AUTO-07p files with two free parameters, ``b.NAME``, ``s.NAME`` and ``d.NAME``."""
+        """Write the curves as AUTO-07p files in two parameters, with the equations and the constants of a run."""
         return self._saved(path, "auto", force)
 
     def _problem_at(self, point: OrganisingPoint) -> Equation:

@@ -61,8 +61,8 @@ def critical_couplings(problem: Equation, degree: int) -> Array:
         If the problem has a confinement.
     """
     require_uniform(problem)
-    potential, domain = problem.velocity.at_uniform(problem.domain), problem.domain
-    return _couplings(potential, domain, problem.positive_noise, int(degree)).copy()
+    potential: Any = problem.velocity.at_uniform(problem.domain)
+    return _couplings(potential, problem.domain, problem.positive_noise, int(degree)).copy()
 
 
 @functools.lru_cache(maxsize=64)

@@ -47,7 +47,7 @@ def departures(
     register
         Receives warnings.
     """
-    kernel = np.flatnonzero(np.isin(equation.basis.degrees, modes))
+    kernel = equation.critical_places(modes)
     if not kernel.size:
         return []
     zero, several = np.zeros(equation.basis.degrees.size), kernel.size > 1

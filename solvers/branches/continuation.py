@@ -30,6 +30,11 @@ NEWTON = Newton()
 STRAYING = 0.25
 # Slopes of the coupling below this are rounding noise of a vertical branch.
 FLAT = 1e-10
+# The slope of a cubic below this share of those at its ends may have another sign on the curve; its least value is
+# then looked for by so many parabolas, each of which moves it by more than the last share of the way.
+NEARLY_TURNING, PARABOLAS, SAME_SHARE = 0.2, 6, 1e-4
+# That of the cubic may be beyond an end by this share where that of the curve is not.
+BEYOND_END = 0.1
 
 
 @dataclass(slots=True)
@@ -337,7 +342,10 @@ def turning_point(first: Point, second: Point) -> float:
 
 
 def turns_twice(first: Point, second: Point) -> bool:
-    """Return whether the Hermite cubic between two points has its coupling turn and turn back."""
+    """Return whether the coupling turns and turns back between two points.
+
+    So it does if that of their Hermite cubic does; where that nearly does, as beside a cusp, the curve is asked.
+    """
     one, two = first.solution.tangent_q, second.solution.tangent_q
     rise = (second.q - first.q) / (second.arclength - first.arclength)
     bend, twist = 3.0 * rise - 2.0 * one - two, one + two - 2.0 * rise
@@ -345,7 +353,32 @@ def turns_twice(first: Point, second: Point) -> bool:
         return False
     vertex = -bend / (3.0 * twist)
     extreme = one + bend * vertex
-    return 0.0 < vertex < 1.0 and extreme * one < 0.0 and abs(extreme) > FLAT
+    if abs(extreme) > NEARLY_TURNING * max(abs(one), abs(two)):
+        return 0.0 < vertex < 1.0 and extreme * one < 0.0
+    if not -BEYOND_END < vertex < 1.0 + BEYOND_END:
+        return False
+    return _turns_beside(first, second, min(max(vertex, BEYOND_END), 1.0 - BEYOND_END))
+
+
+def _turns_beside(first: Point, second: Point, share: float) -> bool:
+    """Return whether the slope of the coupling, least near a share of the way, has another sign there."""
+    sign, span = math.copysign(1.0, first.solution.tangent_q), second.arclength - first.arclength
+    known = [(0.0, sign * first.solution.tangent_q), (1.0, sign * second.solution.tangent_q)]
+    for _ in range(PARABOLAS):
+        point = point_between(first, second, first.arclength + share * span)
+        if point is None:
+            return False
+        slope = sign * point.solution.tangent_q
+        if slope < -FLAT:
+            return True
+        known = sorted([*known, (share, slope)])
+        least = min(range(1, len(known) - 1), key=lambda place: known[place][1])
+        (a, low), (b, mid), (c, high) = known[least - 1 : least + 2]
+        left, right = (mid - low) / (b - a), (high - mid) / (c - b)
+        share = 0.5 * (a + b) - 0.5 * left * (c - a) / (right - left) if right > left else b
+        if not a < share < c or any(abs(share - place) < SAME_SHARE for place, _ in known):
+            return False
+    return False
 
 
 def point_between(

@@ -192,13 +192,15 @@ def _deflated(eigenvalues: Floats, rotations: int, value: float) -> Floats:
     """Return ascending eigenvalues without those of rotations: zero at the branch point, one beyond it."""
     # A block on whose degrees the potential hardly acts is empty, and holds no rotation either.
     for _ in range(min(rotations, eigenvalues.size)):
-        eigenvalues = np.delete(eigenvalues, np.argmin(np.abs(eigenvalues - value)))
+        place = int(np.abs(eigenvalues - value).argmin())
+        eigenvalues = np.concatenate((eigenvalues[:place], eigenvalues[place + 1 :]))
     return eigenvalues
 
 
 def _filled(eigenvalues: Floats, size: int) -> Floats:
     """Return ascending eigenvalues with those of modes that do not act there, one, up to a number."""
-    return np.append(eigenvalues, np.ones(max(0, size - eigenvalues.size)))[:size]
+    missing = size - eigenvalues.size
+    return np.concatenate((eigenvalues, np.ones(missing))) if missing > 0 else eigenvalues[:size]
 
 
 def _leaves(before: float, half: float, value: float, zero: float) -> bool:

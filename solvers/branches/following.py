@@ -290,9 +290,14 @@ class _Passage:
 
 def _passage(last: Point, point: Point, counts: tuple[int, int], new: tuple[int, int]) -> _Passage:
     events = events_between(last, point, (counts, new))
-    running = sum(counts)
+    running, whole = sum(counts), sum(new) - sum(counts)
     for event in events:
-        event.before, running = running, running + _change(event, last, point)
+        change = _change(event, last, point)
+        if not point.equation.symmetric and len(events) == 1 and change == -whole:
+            # Matrices that are not similar to the linearised equation are singular where it is; the signs beside
+            # that need not agree.
+            change = whole
+        event.before, running = running, running + change
         event.after = running
     missing = sum(new) - running
     neutral = missing != 0 and abs(missing) <= max(_nearly_neutral(last), _nearly_neutral(point))

@@ -104,7 +104,7 @@ def unknown_rates(
     failures
         Those of :func:`with_rates`.
     rough
-        Whether there is a confinement with a kink or a singularity that the linearisation does not take.
+        Whether there is a confinement with a kink or a singularity, that the linearisation may not take.
     """
     missing = [
         (branch.label, int(branch.modes[point]))
@@ -122,6 +122,6 @@ def unknown_rates(
         modes = max(count for _, count in missing)
         why = f"with up to {modes} modes they are unaffordable or below the rounding error"
         if rough:
-            why = "in a confinement with a kink, also in its derivatives, or a singularity they are not computed"
+            why = "beside a singularity, or a kink under a potential of many degrees, they are not computed"
         sentences.append(f"the decay rates at {refused} points ({labels}) are left out: {why}")
     return tuple(sentences)

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from meanfield import Branch, Equation, Number, Outcome, SpecialPoint, State
+from meanfield.harmonics import Layout, in_layout
 from meanfield.records import COUPLING
 
 from ..bases import Floats
@@ -287,12 +288,13 @@ def _special(event: Event, index: int, branch: Branch, register: Register) -> Sp
     )
 
 
-def _second_state(event: Event, layout: str) -> dict[str, Any]:
-    """Return the moments of the second state of an event, none where they are by another layout than its own."""
-    if event.rival is None or event.rival.equation.basis.modes.layout != layout:
+def _second_state(event: Event, layout: Layout) -> dict[str, Any]:
+    """Return the moments of the second state of an event, none where the layout has no place for them."""
+    if event.rival is None:
         return {}
     cosine, sine, _ = significant_moments(event.rival)
-    return {"other_cosine": cosine, "other_sine": sine}
+    pair = in_layout(layout, event.rival.equation.basis.modes, cosine, sine)
+    return {} if pair is None else {"other_cosine": pair[0], "other_sine": pair[1]}
 
 
 def along(parameter: str, coupling: Number | None, values: Floats, slopes: Floats) -> dict[str, Any]:

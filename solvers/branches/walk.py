@@ -35,6 +35,8 @@ from .uniform import counts_below, record_uniform
 REACH = 2.0
 # Where two branches seem to be one, so many times smaller steps are taken.
 FINER = 10.0
+# What happens where the confinement that holds a state in place vanishes.
+FREELY = "the confinement vanishes: the state turns freely, and all its rotations are stationary"
 # States at which a branch crosses the upper end of the interval, with the index of the knot before.
 Crossings = list[tuple[int, Point]]
 
@@ -236,6 +238,10 @@ def _branching_off(task: Task, followed: Followed, depth: int, register: Registe
     born: list[Task] = []
     for event in (knot.event for knot in followed.knots):
         if event is None or event.kind != "branch point" or not event.blocks:
+            continue
+        if event.point.equation.densities.turns_freely(event.point):
+            # Its images under rotations are the branch that leaves it, at one value of the parameter.
+            event.description = FREELY
             continue
         children = _children(task, event) if task.depth < depth else []
         born += children

@@ -48,12 +48,16 @@ class History:
         1 - r at the ends of steps.
     finished
         Whether 1 - r has fallen to what was asked.
+    angles, masses : (L,) float
+        The labels at the last time.
     """
 
     ends: Floats
     moments: Complexes
     remainder: Floats
     finished: bool
+    angles: Floats
+    masses: Floats
 
     def at(self, time: float) -> Complexes:
         """Return the moments at a time."""
@@ -125,7 +129,8 @@ def collapse(medium: Medium, labels: Labels, goal: float, tolerance: float, long
         if solver.status == "running" and np.count_nonzero(together) > max(WORTHWHILE * together.size, 4):
             cloud.merge(together)
             solver = _started(medium, cloud, float(solver.t), tolerance, longest, solver.h_abs)
-    return History(np.array(ends), np.array(stored), np.array(remainders), remainders[-1] <= goal)
+    finished = remainders[-1] <= goal
+    return History(np.array(ends), np.array(stored), np.array(remainders), finished, cloud.angles, cloud.masses)
 
 
 def _at_rest(medium: Medium, ends: list[float], stored: list[Complexes]) -> bool:

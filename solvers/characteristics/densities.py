@@ -130,7 +130,7 @@ def _described(start: Start) -> str:
 
 
 def _moments(density: LabelDensity) -> Complexes:
-    return labels_on(density, panels_of(density), None, 1.0).moments(DEGREES)
+    return labels_on(density, panels_of(density)).moments(DEGREES)
 
 
 def _repeated(moments: Complexes) -> int:

@@ -6,8 +6,9 @@ towards it: then every stretch of the tail is seen by as many labels.
 """
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -28,6 +29,13 @@ ROUGHNESS = 1e-12
 # ... or it is so narrow that what is missed is below the accuracy of the mass.
 NARROWEST = 1e-13
 MOST_PANELS = 2000
+
+
+class Parting(NamedTuple):
+    """A label at which the flow parts, and the width of the panels beside it."""
+
+    label: float
+    finest: float
 
 
 @dataclass(frozen=True)
@@ -85,8 +93,8 @@ class Labels:
         return np.asarray(waves_at(self.angles, degree) @ self.masses)
 
 
-def panels_of(density: LabelDensity) -> Floats:
-    """Return the ends of panels in which a density is smooth.
+def panels_of(density: LabelDensity, panels: int = PANELS) -> Floats:
+    """Return the ends of panels in which a density is smooth, from so many on the whole circle.
 
     Raises
     ------
@@ -96,7 +104,7 @@ def panels_of(density: LabelDensity) -> Floats:
         If it has too many jumps or corners.
     """
     low, high = density.span
-    count = PANELS // 2 if density.even else PANELS
+    count = panels // 2 if density.even else panels
     edges = np.linspace(low, high, count + 1)
     nodes, weights = np.polynomial.legendre.leggauss(NODES)
     # Discrete Legendre transform: the last two coefficients tell whether a panel resolves the density.
@@ -137,16 +145,16 @@ def _checked_values(density: LabelDensity, angles: Floats) -> Floats:
     return np.maximum(values, 0.0)
 
 
-def labels_on(density: LabelDensity, edges: Floats, separatrix: float | None, finest: float) -> Labels:
-    """Return labels on panels, graded towards a separatrix label until panels are as narrow as ``finest``.
+def labels_on(density: LabelDensity, edges: Floats, partings: Sequence[Parting] = ()) -> Labels:
+    """Return labels on panels, graded towards the labels at which the flow parts.
 
     Raises
     ------
     InvalidInput
         If the mass is not one.
     """
-    if separatrix is not None:
-        edges = graded(edges, separatrix, finest, density.span)
+    for label, finest in partings:
+        edges = graded(edges, label, finest, density.span)
     widths = np.diff(edges)
     angles, weights = [], []
     for count in (NODES, GRADED_NODES):

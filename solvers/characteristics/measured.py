@@ -20,9 +20,9 @@ import numpy as np
 from ..bases import Floats
 from ..evolution.medium import Medium, point_fields
 from .collapse import NODES, History, collapse
-from .labels import LabelDensity, labels_on, panels_of
+from .labels import PANELS, LabelDensity, Parting, labels_on, panels_of
 from .limit import LimitFlow
-from .separatrix import Backward, backward, cluster_of
+from .separatrix import Backward, backward, cluster_of, partings
 
 EPS = float(np.finfo(float).eps)
 # The remainder 1 - r down to which the field of all labels is followed where the separatrix decides, ...
@@ -33,6 +33,11 @@ CONTRACTED = 1e-15
 FURTHER, INTERVAL, TRACERS = 18.0, 2.0, 4
 # Remainders, tolerances and narrowest panels of the passes that only look for the separatrix label.
 ROUGH = ((1e-2, 1e-8, 1.0), (1e-5, 1e-9, 1e-4))
+# If the flow also parts elsewhere for a time, the last of these is made at most so many times more, until the
+# separatrix label moves by less than this.
+REPEATED, SETTLED = 6, 1e-4
+# Passes have different panels, so that what changes from one to the next tells how well panels resolve the flow.
+OTHER_PANELS = PANELS + 4
 FORWARD, BACKWARD = 1e-10, 1e-13
 # Tracers need no sharper tolerance than this share of the relative rounding of velocities at the antipode: steps
 # would shrink to resolve rounding, and the error multiplied by the logarithms of distances is as large as rounding.
@@ -41,8 +46,8 @@ ROUNDING_SHARE = 1.0 / 32.0
 FINEST = 1e-9
 # Beyond this ratio of the exponents of 1 - r the cluster decides however large the errors are.
 CLEARLY_FASTER = 1.5
-# Longest time, in units of the slower exponent: the growth of what is almost uniform takes a part of it.
-LONGEST = 400.0
+# Longest time, in units of the slower exponent: several clusters may wait long for each other.
+LONGEST = 4000.0
 
 
 class Exponent(NamedTuple):
@@ -65,8 +70,8 @@ class Collapse:
         The exponent of the cluster.
     unstable
         That of the separatrix, None where other equilibria replace the antipode.
-    cluster
-        Angle at which the density collapses, in the frame of the labels.
+    cluster, cluster_error
+        Angle at which the density collapses, in the frame of the labels, and how much the last pass moved it.
     tracers
         The separatrix label and tracers beside it, None likewise.
     label_error
@@ -77,26 +82,24 @@ class Collapse:
     local: Exponent
     unstable: Exponent | None
     cluster: float
+    cluster_error: float
     tracers: Backward | None
     label_error: float
 
 
 def followed(medium: Medium, density: LabelDensity, flow: LimitFlow, goal: float) -> History | Collapse:
     """Return the collapse of a density, or only its history if that does not end in a point."""
-    edges = panels_of(density)
     longest = LONGEST / min(flow.local, abs(flow.unstable))
-    label = math.pi if medium.even else None
-    for rough, tolerance, finest in () if medium.even or flow.equilibria else ROUGH:
-        history = collapse(medium, labels_on(density, edges, label, finest), rough, tolerance, longest)
-        if not history.finished:
-            return history
-        label = backward(medium, history, np.zeros(0), tolerance).label
-    history = collapse(medium, labels_on(density, edges, label, FINEST), goal, FORWARD, longest)
+    located = None if flow.equilibria else _located(medium, density, longest)
+    if isinstance(located, History):
+        return located
+    labels = labels_on(density, panels_of(density), () if located is None else located.partings)
+    history = collapse(medium, labels, goal, FORWARD, longest)
     if not history.finished:
         return history
     cluster = cluster_of(medium, history)
-    if flow.equilibria or label is None:
-        return Collapse(history, local_exponent(medium, history, flow), None, cluster, None, math.inf)
+    if located is None:
+        return Collapse(history, local_exponent(medium, history, flow), None, cluster, 0.0, None, math.inf)
     extended = alone(medium, history, history.until + FURTHER / flow.unstable)
     local = local_exponent(medium, history if goal <= CONTRACTED else extended, flow)
     times = extended.until - INTERVAL / flow.unstable * np.arange(TRACERS - 1.0, -1.0, -1.0)
@@ -105,9 +108,41 @@ def followed(medium: Medium, density: LabelDensity, flow: LimitFlow, goal: float
     rounding = medium.rounding(math.pi, point_fields(medium))
     tolerance = max(FORWARD if clearly else BACKWARD, ROUNDING_SHARE * rounding / flow.unstable)
     tracers = backward(medium, extended, times, tolerance)
-    moved = 0.0 if medium.even else abs(_turn(tracers.label - label)) + FORWARD
+    moved = 0.0 if medium.even else abs(_turn(tracers.label - located.partings[0].label)) + FORWARD
     unstable = unstable_exponent(tracers, tolerance, rounding)
-    return Collapse(history, local, unstable, cluster, tracers, moved)
+    return Collapse(history, local, unstable, cluster, located.moved(history), tracers, moved)
+
+
+@dataclass(frozen=True)
+class Located:
+    """Where the flow parts, the separatrix label first, and the last of the passes that tell."""
+
+    partings: tuple[Parting, ...]
+    history: History
+
+    def moved(self, history: History) -> float:
+        """Return by how much the mean angle of another history differs at the last time of the pass."""
+        time = min(self.history.until, history.until)
+        one, other = self.history.at(time)[1], history.at(time)[1]
+        return abs(float(np.angle(one * other.conj())))
+
+
+def _located(medium: Medium, density: LabelDensity, longest: float) -> Located | History:
+    """Return where the flow of a density parts, or its history if that does not end in a point."""
+    known: tuple[Parting, ...] = (Parting(math.pi, FINEST),) if medium.even else ()
+    passes = ROUGH[-1:] if medium.even else ROUGH
+    for number, (rough, tolerance, finest) in enumerate((*passes, *[ROUGH[-1]] * REPEATED)):
+        edges = panels_of(density, PANELS if number % 2 else OTHER_PANELS)
+        history = collapse(medium, labels_on(density, edges, known), rough, tolerance, longest)
+        if not history.finished:
+            return history
+        label = math.pi if medium.even else backward(medium, history, np.zeros(0), tolerance).label
+        others = partings(medium, history, label, known[1:])
+        settled = len(known) == 1 + len(others) and abs(_turn(label - known[0].label)) < SETTLED
+        known = (Parting(label, finest if number else ROUGH[-1][2]), *others)
+        if number >= len(passes) - 1 and (settled or not others):
+            break
+    return Located((Parting(label, FINEST), *others), history)
 
 
 def alone(medium: Medium, history: History, until: float) -> History:
@@ -118,6 +153,8 @@ def alone(medium: Medium, history: History, until: float) -> History:
         np.concatenate([history.moments, np.tile(point, (1, NODES, 1))]),
         np.append(history.remainder, history.remainder[-1]),
         history.finished,
+        history.angles,
+        history.masses,
     )
 
 

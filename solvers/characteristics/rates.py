@@ -24,7 +24,8 @@ from meanfield.records import QuantityRate
 
 from ..evolution.medium import Medium, medium_of, point_fields
 from ..transforms import waves_at
-from .collapse import MOST_STEPS, History
+from .clusters import not_collapsed
+from .collapse import History
 from .densities import flipped
 from .labels import LabelDensity, labels_on, panels_of
 from .limit import LimitFlow, limit_flow
@@ -95,7 +96,7 @@ def contraction(law: VelocityLaw, coupling: float, domain: Domain, density: Labe
         density = flipped(density)
         found = _followed(medium, density, flow)
     if isinstance(found, History):
-        raise ComputationFailed(_not_collapsed(found))
+        raise ComputationFailed(not_collapsed(medium, density, found))
     tail = Tail(None, True, np.zeros(0))
     if found.tracers is not None:
         tail = tail_of(density, found.tracers.label, found.label_error)
@@ -175,7 +176,7 @@ def _require_motion(medium: Medium, density: LabelDensity) -> None:
 
     R is negative at the antipode of a point, whose velocity is then smooth, and passes zero if it was not before.
     """
-    labels = labels_on(density, panels_of(density), None, 1.0)
+    labels = labels_on(density, panels_of(density))
     moments = labels.moments(medium.degree)
     fields = medium.fields(moments)
     fastest = float(np.abs(medium.velocity(waves_at(labels.angles, medium.degree), fields)).max())
@@ -192,20 +193,3 @@ def _require_motion(medium: Medium, density: LabelDensity) -> None:
             "normalised velocity is not smooth there, so the separatrix is not resolved; give a more concentrated "
             "density"
         )
-
-
-def _not_collapsed(history: History) -> str:
-    """Return what was seen of a density that did not collapse, in a sentence."""
-    remainder, lowest, until = float(history.remainder[-1]), float(history.remainder.min()), history.until
-    steps = history.ends.size - 1
-    seen = f"1 - r is {remainder:.3g} there and was {lowest:.3g} at least"
-    if steps >= MOST_STEPS:
-        return (
-            f"the density has not collapsed to one point by time {until:.4g}, after {steps} steps: {seen}; take "
-            "one that is closer to a cluster, or a potential whose exponents are less far apart"
-        )
-    return (
-        f"the density has not collapsed to one point by time {until:.4g}: {seen}, so it may rest in several "
-        "clusters, which symmetry about an axis can hold apart, gather later, or not at all; try another "
-        "initial density"
-    )

@@ -10,6 +10,7 @@ from there, which keeps all digits of u however small it is.
 """
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -19,6 +20,7 @@ from ..bases import Floats
 from ..evolution.medium import Medium
 from ..transforms import waves_at
 from .collapse import History
+from .labels import Parting
 
 # Tracers start here relative to the cluster, on both sides.
 PLACE = 0.5 * math.pi
@@ -26,6 +28,13 @@ PLACE = 0.5 * math.pi
 NEAREST = -200.0
 # No point is farther than a turn; stages of the integrator may be.
 FARTHEST = math.log(2.0 * math.pi)
+# Fields at so many times, and angles by degree and at least, on which they are searched for points that repel.
+SEARCHED_TIMES, SEARCHED_ANGLES = 512, 8
+# Labels that part by less than the first of these need no panels of their own; panels beside them that were
+# narrower than the second divided by the factor stay narrow. Backward integration has this tolerance.
+LEAST_STRETCH, NARROW, FINEST, TOLERANCE = 4.0, 0.1, 1e-9, 1e-8
+# Labels this close are one that another pass has moved.
+SAME = 0.02
 
 
 @dataclass(frozen=True)
@@ -105,3 +114,59 @@ def _carried(medium: Medium, history: History, state: Floats, start: float, end:
         slope, (start, end), state, method="DOP853", rtol=tolerance, atol=tolerance, max_step=(start - end)
     )
     return np.asarray(found.y[:, -1])
+
+
+def partings(
+    medium: Medium, history: History, separatrix: float, known: Sequence[Parting] = ()
+) -> tuple[Parting, ...]:
+    """Return the labels at which the flow parts for some time only, in several clusters that meet later.
+
+    While there are several clusters there are as many points that repel. Those of the last time at which there are
+    so many are followed backward, as is the separatrix, with the factor by which labels beside them part. Those
+    known from a pass before that are not found again are kept.
+    """
+    low, high = (0.0, math.pi) if medium.even else (-math.pi, math.pi)
+    angles = np.linspace(low, high, SEARCHED_ANGLES * max(medium.degree, 16) + 1)
+    waves = waves_at(angles, medium.degree)
+    steps = history.moments.shape[0]
+    found: list[tuple[float, float]] = []
+    least = later = 0 if medium.even else 1
+    for step in np.unique(np.linspace(0, steps - 1, SEARCHED_TIMES).astype(int))[::-1]:
+        velocities = medium.velocity(waves, medium.fields(history.moments[step, -1]))
+        places = np.flatnonzero((velocities[:-1] < 0.0) & (velocities[1:] >= 0.0))
+        if places.size > max(later, least):
+            middle = 0.5 * (angles[places] + angles[places + 1])
+            found += _labelled(medium, history, middle, float(history.ends[step + 1]))
+        later = places.size
+    new = _distinct(found, separatrix)
+    lost = [old for old in known if min((_apart(old.label, one.label) for one in new), default=SAME) >= SAME]
+    return (*new, *lost)
+
+
+def _labelled(medium: Medium, history: History, places: Floats, time: float) -> list[tuple[float, float]]:
+    """Return the labels of points at a time, and the factors by which labels beside them have parted until then."""
+
+    def slope(moment: float, state: Floats) -> Floats:
+        fields = medium.fields(history.at(moment))
+        points = state[: places.size]
+        velocity = medium.velocity(waves_at(points, medium.degree), fields)
+        return np.concatenate([velocity, [medium.divergence(float(point), fields) for point in points]])
+
+    start = np.concatenate([places, np.zeros(places.size)])
+    end = solve_ivp(slope, (time, 0.0), start, method="DOP853", rtol=TOLERANCE, atol=TOLERANCE).y[:, -1]
+    factors = np.exp(-np.clip(end[places.size :], FARTHEST - 100.0, 0.0))
+    return list(zip(end[: places.size].tolist(), factors.tolist(), strict=True))
+
+
+def _distinct(found: list[tuple[float, float]], separatrix: float) -> tuple[Parting, ...]:
+    """Return labels that part by some factor, apart from each other and the separatrix as far as they tell."""
+    kept: list[Parting] = []
+    for label, factor in sorted(found, key=lambda pair: -pair[1]):
+        apart = min(_apart(label, other) for other in (separatrix, *(parting.label for parting in kept)))
+        if factor > LEAST_STRETCH and apart > max(1.0 / factor, SAME * NARROW):
+            kept.append(Parting(math.remainder(label, 2.0 * math.pi), max(FINEST, NARROW / factor)))
+    return tuple(kept)
+
+
+def _apart(one: float, other: float) -> float:
+    return abs(math.remainder(one - other, 2.0 * math.pi))

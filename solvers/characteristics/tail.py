@@ -55,6 +55,10 @@ def tail_of(density: LabelDensity, label: float, label_error: float) -> Tail:
     values = np.array([density.profile(_within(density, label + side * distances)) for side in sides])
     total = np.maximum(values, 0.0).sum(axis=0)
     noise = 16.0 * density.accuracy
+    if count < 2 * ROWS:
+        around = density.profile(_within(density, label + np.linspace(-1.0, 1.0, 257) * smallest))
+        if around.min() > 100.0 * noise:
+            return Tail(0.0, False, np.maximum(values[:, -1], 0.0))
     nearest = total[-ROWS:]
     if nearest.max() == 0.0 and noise == 0.0:
         return Tail(None, True, np.zeros(sides.size))

@@ -10,7 +10,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..bases import Floats, Integers
+from ..bases import Basis, Floats, Integers
+from ..geometry import Density
 
 
 class Complement(NamedTuple):
@@ -32,20 +33,26 @@ class Complement(NamedTuple):
         found: Integers = degrees[(classes == self.residue) | (classes == self.symmetry - self.residue)]
         return found
 
+    def rotation(self, density: Density, degrees: Integers) -> Floats:
+        """Return the derivatives of the means of the modes of some degrees under rotation of the state."""
+        return np.asarray(degrees * self.means(density.moments, degrees))
+
     def means(self, moments: Floats, degrees: Integers) -> Floats:
         """Return <cos k theta> of any degrees from the moments of a state of the symmetry."""
         cells, rest = np.divmod(np.abs(degrees), self.symmetry)
         known = (rest == 0) & (cells < moments.size)
         return np.where(known, moments.take(cells, mode="clip"), 0.0)
 
-    def covariance(self, moments: Floats, degrees: Integers) -> Floats:
+    def covariance(self, density: Density, degrees: Integers) -> Floats:
         """Return the covariance of the modes of some degrees, (size, size)."""
+        moments = density.moments
         difference = self.means(moments, np.subtract.outer(degrees, degrees))
         total = self.means(moments, np.add.outer(degrees, degrees))
         return np.asarray(0.5 * (difference + self.sign * total))
 
-    def third_moments(self, moments: Floats, degrees: Integers, chi: Floats, phi: Floats, own: Integers) -> Floats:
-        """Return <chi phi (c - <c>)> of the modes c of degrees ``own``, chi and phi being sums over ``degrees``."""
+    def third_moments(self, density: Density, degrees: Integers, chi: Floats, phi: Floats) -> Floats:
+        """Return <chi phi (c - <c>)> of the state's own modes c, chi and phi being sums over ``degrees``."""
+        moments, own = density.moments, density.basis.degrees
         product = self.sign * np.convolve(self._two_sided(degrees, chi), self._two_sided(degrees, phi))
         last = 2 * int(degrees[-1])
         places = np.arange(-last, last + 1)
@@ -60,8 +67,9 @@ class Complement(NamedTuple):
         """Whether a perturbation and its negative are images of each other, and squares are of the own symmetry."""
         return 2 * self.residue in (0, self.symmetry)
 
-    def even_moments(self, moments: Floats, degrees: Integers, phi: Floats) -> tuple[float, float]:
+    def even_moments(self, density: Density, degrees: Integers, phi: Floats) -> tuple[float, float]:
         """Return <phi^2> and <phi^4> of a sum phi over some degrees."""
+        moments = density.moments
         row = self._two_sided(degrees, phi)
         square = self.sign * np.convolve(row, row)
         last = 2 * int(degrees[-1])
@@ -77,8 +85,9 @@ class Complement(NamedTuple):
         return found
 
 
-def complements(symmetry: int) -> tuple[Complement, ...]:
+def complements(basis: Basis, last: int) -> tuple[Complement, ...]:
     """Return the classes beside that of an even state's own symmetry; of cosine and sine copies the cosines."""
+    symmetry = basis.symmetry
     found = [Complement(symmetry, 0, -1)]
     for residue in range(1, symmetry // 2 + 1):
         found.append(Complement(symmetry, residue, 1))

@@ -9,11 +9,12 @@ from meanfield.equations import Capability, has_free_energy
 from ..bases import Basis
 from ..branches.recording import Register
 from ..geometry import Birth, Densities, Threshold
-from . import law_spectra, law_stability, rates, uneven
+from . import kinked_spectra, law_spectra, law_stability, rates, uneven, waves
 from .births import first_threshold, folds_apart, follows_all, reaches_down, sides, symmetries
 from .branching import birth, births_on_branch
 from .complements import complements
 from .equations import FEWEST, basis_of
+from .kinked_spectra import is_kinked
 from .meeting import compared, meeting, nearest_image
 from .moments import moment_arrays
 from .orbits import are_images, name_of
@@ -22,8 +23,10 @@ from .stability import block_matrix, blocks_of, copies, counted_together, rotati
 
 
 def _spectra(problem: Equation) -> ModuleType:
-    """Return the module of spectra: that of gradient laws, whose linearisation is symmetric, or of any law."""
-    return law_spectra if problem.lacks(Capability.GRADIENT) else rates
+    """Return the module of spectra: of gradient laws, which are symmetric, beside kinks, or of any law."""
+    if problem.lacks(Capability.GRADIENT):
+        return law_spectra
+    return kinked_spectra if is_kinked(problem) else rates
 
 
 def _spectrum(state: State) -> Spectrum:
@@ -89,7 +92,24 @@ class UnevenDensities(_Densities):
     moment_arrays = staticmethod(uneven.moment_arrays)
 
 
-EVEN, LAW, UNEVEN = EvenDensities(), LawDensities(), UnevenDensities()
+class RotatingDensities(Densities):
+    """Densities at rest in a rotating frame, under a law with a phase lag."""
+
+    birth = staticmethod(waves.birth)
+    births_on_branch = staticmethod(waves.births_on_branch)
+    unstable_counts = staticmethod(waves.unstable_counts)
+    is_counted = staticmethod(waves.is_counted)
+    blocks_of = staticmethod(waves.blocks_of)
+    block_matrix = staticmethod(waves.block_matrix)
+    copies = staticmethod(waves.copies)
+    rotations = staticmethod(waves.rotations)
+    meeting = staticmethod(waves.meeting)
+    nearest_image = staticmethod(uneven.nearest_image)
+    name_of = staticmethod(waves.name_of)
+    moment_arrays = staticmethod(waves.moment_arrays)
+
+
+EVEN, LAW, UNEVEN, ROTATING = EvenDensities(), LawDensities(), UnevenDensities(), RotatingDensities()
 
 
 class CircleGeometry:
@@ -130,7 +150,7 @@ class CircleGeometry:
 
     def densities(self, basis: Basis, *, symmetric: bool = True) -> Densities:
         """Return the densities of a basis: even about an axis, or not; and perturbed in a symmetric way, or not."""
-        return (EVEN if symmetric else LAW) if basis.even else UNEVEN
+        return (EVEN if symmetric else LAW) if basis.even else (UNEVEN if symmetric else ROTATING)
 
 
 CIRCLE = CircleGeometry()

@@ -81,7 +81,7 @@ class _Waves(SearchSpace[Wave]):
     def __init__(self, problem: Equation) -> None:
         self._problem = problem
         self.starts = {Kind.NEWTON: STARTS}
-        self.uniform = uniform_state(problem).replace(observables={ANGULAR_VELOCITY: 0.0})
+        self.uniform = uniform_state(problem)
 
     def ends(
         self, kind: Kind, rounds: int, met: Sequence[Met[Wave]], generator: np.random.Generator

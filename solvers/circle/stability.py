@@ -271,18 +271,17 @@ class Perturbations:
         equation, part = points[0].equation, self._part(residue)
         tables = self._tables(residue, part.degrees.size if count is None else count)
         # The place behind the moments stands for those that vanish.
-        moments = np.zeros((len(points), self.moments + 1))
-        responses = np.zeros_like(moments)
+        moments, responses = np.zeros((2, len(points), self.moments + 1))
         for row, response, point in zip(moments, responses, points, strict=True):
-            row[:-1], response[:-1] = point.moments, point.response
+            row[:-1] = own = point.moments
+            response[:-1] = equation.response(point.b, point.q, own)
         scaled = responses * np.array([[-point.q / equation.strongest] for point in points])
         total, difference = _pairs(scaled, tables)
         combined = np.add if parity == "even" else np.subtract
         matrices: Floats = combined(difference, total, out=np.empty(total.shape))
-        if parity == "even":
-            if residue in (0, ALL):
-                means = moments.take(part.means, axis=1)
-                matrices -= 2.0 * scaled.take(part.means[:count], axis=1)[:, :, None] * means[:, None]
+        if parity == "even" and residue in (0, ALL):
+            means = moments.take(part.means, axis=1)
+            matrices -= 2.0 * scaled.take(part.means[:count], axis=1)[:, :, None] * means[:, None]
         matrices *= tables.weights
         diagonals(matrices)[:] -= equation.sign * part.signs[:count]
         if self._rotates(parity, residue):

@@ -86,6 +86,11 @@ class AlongParameter(Densities):
             found += [] if departure is None else [birth._replace(departure=departure)]
         return found
 
+    def turns_freely(self, point: Point) -> bool:
+        """Return whether the confinement vanishes at a state."""
+        equation = cast("ParameterEquation", point.equation)
+        return equation.path.vanishes(equation.path.value(point.q))
+
     def unstable_counts(self, point: Point, neutral: float = NEUTRAL) -> tuple[int, int]:
         """Return the numbers of unstable directions, of those that keep the axis of the state and of the others."""
         return self._densities.unstable_counts(frozen(point), neutral)
@@ -116,8 +121,12 @@ class AlongParameter(Densities):
         return self._densities.rotations(frozen(point), block)
 
     def meeting(self, last: Point, point: Point) -> Arrival | None:
-        """Return the arrival of a curve at a more symmetric one between two points, or None if it meets none."""
-        return self._densities.meeting(last, point)
+        """Return the arrival of a curve at a more symmetric one between two points, or None if it meets none.
+
+        Where the confinement vanishes states are images of each other, and branches pass all the same.
+        """
+        path = cast("ParameterEquation", point.equation).path
+        return None if path.reverses(last.q, point.q) else self._densities.meeting(last, point)
 
     def nearest_image(self, symmetric: Point, last: Point) -> Floats:
         """Return the image of a more symmetric state nearest to a branch that meets it, in its unknowns."""

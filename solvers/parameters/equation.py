@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy.optimize import brentq
 
-from meanfield import Equation, InvalidInput, NotResolved, Number
+from meanfield import Equation, NotResolved, Number
 from meanfield.equations import Capability
 
 from ..bases import EPS, Basis, Floats, Integers
@@ -31,7 +31,7 @@ from ..equation import Evaluation, StationaryEquation, plus_projector
 from ..geometry import Geometry
 from ..inertia import count_negative
 from ..significant import SignificantDegrees, confining_degree
-from ..sizing import equation_in
+from ..sizing import Size, confinement_field, equation_in
 from .densities import AlongParameter
 from .path import ENDS, Coefficients, Path
 
@@ -43,8 +43,6 @@ if TYPE_CHECKING:
 KEPT = 16
 # The way from a q, in q, within which a threshold beside it is looked for, and into how many parts it is cut.
 BESIDE, PARTS = 0.1, 64
-# Sines about the axis of a confinement below this share of its cosines are rounding.
-ASKEW = 1e-10
 
 
 class ParameterEquation(StationaryEquation):
@@ -138,11 +136,6 @@ class ParameterEquation(StationaryEquation):
         cells = forces[symmetry : symmetry * self.basis.nodes + 1 : symmetry]
         if self.basis.even:
             cells = cells * np.exp(1j * symmetry * self.basis.axis * np.arange(1, cells.size + 1))
-            if np.abs(cells.imag).max() > ASKEW * np.abs(cells).max():
-                raise InvalidInput(
-                    f"the reflection axis of the confinement moves with {self.path.name}, which is not followed; "
-                    "vary a parameter that keeps it"
-                )
             cells = cells.real
         return self.basis.confined(cells)
 
@@ -340,6 +333,22 @@ def placed(source: StationaryEquation, values: Floats, target: StationaryEquatio
     return found
 
 
+def _basis_along(path: Path, equation: StationaryEquation) -> Basis:
+    """Return the basis of an equation, or that of densities with the symmetries of all confinements only."""
+    basis, problem = equation.basis, equation.problem
+    if not path.moves_forces:
+        return basis
+    symmetry = int(np.gcd(basis.symmetry, path.confining_symmetry))
+    even = basis.even and path.keeps(basis.axis)
+    if (symmetry, even) == (basis.symmetry, basis.even):
+        return basis
+    factor = basis.symmetry // symmetry
+    nodes = factor * basis.nodes
+    size = Size(factor * basis.cells, nodes, confinement_field(problem, symmetry, nodes))
+    found = equation.geometry.basis(problem, symmetry, size, even=even)
+    return found if found.cosines is None else found.cosines.about(basis.axis)
+
+
 def along(
     path: Path, equation: StationaryEquation, kind: type[ParameterEquation] = ParameterEquation
 ) -> ParameterEquation | None:
@@ -347,7 +356,7 @@ def along(
 
     It has all degrees that are significant anywhere; None if there are none.
     """
-    basis = equation.basis
+    basis = _basis_along(path, equation)
     least = int(basis.degrees.max()) // basis.symmetry
     significant = path.starting(basis.admissible, basis.symmetry, least)
     if not significant.degrees.size:

@@ -14,7 +14,6 @@ Where the field is no sum of modes, the attractions are those at the uniform den
 
 import copy
 import functools
-from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -23,7 +22,7 @@ from meanfield import Equation, InvalidInput, Number
 from meanfield.equations import Capability, Interaction, gradient_at_uniform
 
 from ..bases import EPS, Floats, Integers, multiples
-from ..significant import SignificantDegrees, significant_among, starting_degrees
+from ..significant import SignificantDegrees, confining_symmetry, significant_among, starting_degrees
 
 # The ends of the interval in q.
 ENDS = (1.0, 3.0)
@@ -31,6 +30,12 @@ ENDS = (1.0, 3.0)
 BESIDE = 1e-3
 # Values of the parameter at which it is asked which degrees are significant.
 SAMPLES = 17
+# Degree up to which confinements are compared.
+REVERSED_BY = 64
+# Sines about the axis of a confinement below this share of its cosines are rounding.
+ASKEW = 1e-10
+# A confinement below this share of its largest vanishes.
+VANISHING = 1e-6
 # How far in q problems beyond an end are asked for, at most.
 REACH = 0.25
 # Coefficients at so many values are kept: those of a few points and of their neighbours.
@@ -82,22 +87,12 @@ class Path:
         self._require_confinement()
 
     def _require_confinement(self) -> None:
-        """Refuse values that are not admissible, and a confinement that vanishes or changes its sign."""
-        samples = self.samples
-        if not self.moves_forces:
-            return
-        if not self.problem.zonal:
+        """Refuse values that are not admissible, and a confinement of two angles."""
+        if self.moves_forces and not all(each.zonal for each in self.samples):
             raise InvalidInput(
                 f"{self.name} is varied in a confinement of one angle only, and this one depends on two; vary a "
-                "parameter of the interaction, such as the coupling"
+                "parameter of the interaction, or make one diagram in the coupling at each of some values (sweep)"
             )
-        forces = [None if each.confinement is None else Interaction(each).phased_forces(64) for each in samples]
-        for left, right in pairwise(forces):
-            if left is None or right is None or float((left.conj() @ right).real) < 0.0:
-                raise InvalidInput(
-                    f"the confinement vanishes for a value of {self.name} in [{self.low:g}, {self.high:g}], where "
-                    "states may turn freely; take an interval on one side of it"
-                )
 
     def value(self, q: float) -> float:
         """Return the parameter at q; the ends of the interval exactly."""
@@ -173,6 +168,43 @@ class Path:
         role, _ = self.problem.place_of(self.name)
         return self.problem.confinement is not None and role in ("noise", "confinement")
 
+    def vanishes(self, value: float) -> bool:
+        """Return whether the confinement, which is there elsewhere, vanishes at a value of the parameter."""
+        if not self.moves_forces:
+            return False
+        problem = self.at(value)
+        largest = max(self._confining_scale(each) for each in self.samples)
+        return self._confining_scale(problem) <= VANISHING * largest
+
+    def reverses(self, q: float, other: float) -> bool:
+        """Return whether the confinement at one q is against that at another, by its inner product, or zero."""
+        if not self.moves_forces:
+            return False
+        here, there, *ends = (self.coefficients(each, REVERSED_BY).forces for each in (q, other, *ENDS))
+        largest = max(float((end.conj() @ end).real) for end in ends)
+        return float((here.conj() @ there).real) <= VANISHING * largest
+
+    @functools.cached_property
+    def _even(self) -> bool:
+        """Whether the confinement has no sines at any value."""
+        return all(each.confinement is None or each.confinement.even for each in self.samples)
+
+    @functools.cached_property
+    def confining_symmetry(self) -> int:
+        """The greatest common divisor of the degrees of the confinement at all values, 0 without one."""
+        return int(np.gcd.reduce([confining_symmetry(each) for each in self.samples]))
+
+    def keeps(self, axis: float) -> bool:
+        """Return whether the confinement is even about an axis of the circle at all values."""
+        phases = np.exp(1j * axis * np.arange(REVERSED_BY + 1))
+        rows = np.array([Interaction(each).phased_forces(REVERSED_BY) * phases for each in self.samples])
+        return bool(np.abs(rows.imag).max() <= ASKEW * np.abs(rows).max())
+
+    def _confining_scale(self, problem: Equation) -> float:
+        """Return the largest multiplier of a confinement over the noise."""
+        confinement = problem.confinement
+        return 0.0 if confinement is None else float(confinement.scale(problem.domain)) / problem.positive_noise
+
     def coefficients(self, q: float, degree: int) -> Coefficients:
         """Return the coefficients of the field at q up to a degree."""
         if degree not in self._known:
@@ -196,7 +228,7 @@ class Path:
             moving = Interaction(beside)
             forces = interaction.phased_forces(degree)
             force_slopes = self.unit * moving.force_derivatives(self.name, degree)
-            if self.problem.confinement is not None and not self.problem.confinement.even:
+            if not self._even:
                 force_slopes = force_slopes - 1j * self.unit * moving.sine_force_derivatives(self.name, degree)
         slopes = self.unit * self._attraction_slopes(beside, degree)
         return Coefficients(at_uniform(problem).attractions(degree), slopes, forces, force_slopes)

@@ -9,6 +9,8 @@ import dataclasses
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from itertools import combinations, product
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -17,9 +19,9 @@ from scipy.interpolate import KroghInterpolator
 from meanfield import Curve, CurvePoint, MeanfieldError, OrganisingPoint, SpecialPoint
 
 from ..curves import curve
-from ..two_parameters import STARTS
+from ..two_parameters import STARTS, triple_point
 from ..watching import Watch
-from .plane import graphs_of
+from .plane import crossings, graphs_of
 from .sections import Section
 from .uniform import organising_point, threshold_curves, threshold_modes, uniform_points, unresolved
 from .window import Window, evenly
@@ -66,13 +68,12 @@ class Found:
 
     def add_point(self, point: OrganisingPoint) -> None:
         """Add an organising point, or the curves through it to those of a point known already."""
-        place = self._scaled(point)
         for index, other in enumerate(self.points):
-            # The line of equal free energy of the two states that meet in a cusp ends there.
+            # Lines end in cusps and in tricritical points.
             types = {other.type, point.type}
-            one = len(types) == 1 or types == {"cusp", "end point"}
-            if one and np.max(np.abs(self._scaled(other) - place)) <= SAME_POINT:
-                kept = point if point.type == "cusp" else other
+            one = len(types) == 1 or types in ({"cusp", "end point"}, {"tricritical", "end point"})
+            if one and self.same_place(other, point):
+                kept = other if point.type == "end point" else point
                 joined = tuple(dict.fromkeys(other.curves + point.curves))
                 self.points[index] = dataclasses.replace(kept, curves=joined)
                 return
@@ -80,14 +81,19 @@ class Found:
 
     def knows(self, kind: str, value: float, coupling: float) -> bool:
         """Return whether a point lies on a curve of a type."""
+        return self.passing(kind, value, coupling) > 0
+
+    def passing(self, kind: str, value: float, coupling: float) -> int:
+        """Return the number of curves of a type on which a point lies."""
+        tracks = zip(self.curves, self.tracks, strict=True)
+        return sum(known.type == kind and self._is_on(known, track, value, coupling) for known, track in tracks)
+
+    def _is_on(self, curve: Curve, track: Floats, value: float, coupling: float) -> bool:
+        """Return whether a point lies on a curve with a track."""
         x, y = self.window.scaled(value, coupling)
-        for known, track in zip(self.curves, self.tracks, strict=True):
-            graphs = graphs_of(0, track) if known.type == kind else []
-            apart = [abs(float(graph.at(np.array([x]))[0]) - y) for graph in graphs if graph.x[0] <= x <= graph.x[-1]]
-            nearest = min(apart, default=np.inf)
-            if nearest <= ON_CURVE or (nearest <= NEARBY and self._passes(known, value, coupling)):
-                return True
-        return False
+        graphs = [graph for graph in graphs_of(0, track) if graph.x[0] <= x <= graph.x[-1]]
+        nearest = min((abs(float(graph.at(np.array([x]))[0]) - y) for graph in graphs), default=np.inf)
+        return nearest <= ON_CURVE or (nearest <= NEARBY and self._passes(curve, value, coupling))
 
     def _passes(self, curve: Curve, value: float, coupling: float) -> bool:
         """Return whether a curve passes through a point, by the polynomial in the parameter about it."""
@@ -105,6 +111,10 @@ class Found:
             if abs(self.window.scaled(value, coupling * np.exp(there))[1] - height) <= ON_CURVE:
                 return True
         return False
+
+    def same_place(self, one: OrganisingPoint, other: OrganisingPoint) -> bool:
+        """Return whether two organising points are at one place."""
+        return bool(np.max(np.abs(self._scaled(one) - self._scaled(other))) <= SAME_POINT)
 
     def _same_ends(self, one: Curve, other: Curve) -> bool:
         """Return whether two curves, both followed as far as they go, have the same ends and states there."""
@@ -148,6 +158,8 @@ def curves_of(window: Window, count: int, search: bool, watch: Watch) -> Found:
         found.sections.append(section)
         _follow(found, section, watch)
         _follow_exchanges(found, section)
+    _follow_tricritical(found)
+    _follow_triple(found)
     found.warnings += _warnings(found)
     found.points.sort(key=lambda point: float(point.values[0]))
     return found
@@ -160,7 +172,62 @@ def _follow_exchanges(found: Found, section: Section) -> None:
         if window.contains(section.value, point.coupling) and not found.knows(
             "transition", section.value, point.coupling
         ):
-            _add_curve(found, section, point, "the line on which two states of one branch exchange")
+            _add_curve(found, _from(section), point, "the line on which two states of one branch exchange")
+
+
+def _follow_tricritical(found: Found) -> None:
+    """Follow the curves of folds and of equal free energy that begin where branches of clustered states turn."""
+    for point in [point for point in found.points if point.type == "tricritical" and np.any(point.cosine[1:])]:
+        known = {each.type for each in found.curves if each.label in point.curves}
+        for kind in ("fold", "transition"):
+            if kind not in known:
+                origin = f"from the tricritical point at {point.values[0]:.6g}"
+                _add_curve(found, origin, point, f"the {kind} of the branch born at a branch point", type=kind)
+
+
+def _follow_triple(found: Found) -> None:
+    """Locate the triple points at which first-order lines cross, and follow their lines that are not known."""
+    crossed: set[tuple[int, int]] = set()
+    completed: list[OrganisingPoint] = []
+    while True:
+        lines = [index for index, each in enumerate(found.curves) if each.type == "transition"]
+        for pair in set(combinations(lines, 2)) - crossed:
+            crossed.add(pair)
+            for point in _triple_points(found, *pair):
+                found.add_point(point)
+        waiting = [
+            point
+            for point in found.points
+            if point.type == "triple point" and not any(found.same_place(point, known) for known in completed)
+        ]
+        if not waiting:
+            return
+        for point in waiting:
+            completed.append(point)
+            _complete(found, point)
+
+
+def _triple_points(found: Found, first: int, second: int) -> list[OrganisingPoint]:
+    """Return the triple points in the window at which two lines, by number, cross."""
+    window, lines = found.window, (found.curves[first], found.curves[second])
+    graphs = (graphs_of(0, found.tracks[index]) for index in (first, second))
+    points = []
+    for x in {x for pair in product(*graphs) for x in crossings(*pair)}:
+        value, _ = window.unscaled(x, 0.0)
+        one, other = (line.point(int(np.argmin(np.abs(line.first - value)))) for line in lines)
+        point = triple_point(one, other, window.interval, (lines[0].label, lines[1].label))
+        if point is not None and window.contains(float(point.values[0]), float(point.coupling)):
+            points.append(point)
+    return points
+
+
+def _complete(found: Found, point: OrganisingPoint) -> None:
+    """Follow the lines of a triple point, unless three are known to pass it."""
+    value, coupling = float(point.values[0]), float(point.coupling)
+    if found.passing("transition", value, coupling) >= 3:
+        return
+    for pair in ((0, 1), (0, 2), (1, 2)):
+        _add_curve(found, f"from the triple point at {value:.6g}", point, "a line of a triple point", between=pair)
 
 
 def _warnings(found: Found) -> list[str]:
@@ -208,16 +275,34 @@ def _follow(found: Found, section: Section, watch: Watch) -> None:
             found.unfollowed.setdefault(name, []).append(section.value)
             continue
         watch(0, None, name)
-        _add_curve(found, section, event, f"the curve of the {name}")
+        _add_curve(found, _from(section), event, f"the curve of the {name}")
 
 
-def _add_curve(found: Found, section: Section, start: SpecialPoint | CurvePoint, words: str) -> None:
-    """Add the curve through a point of a section, or a warning that it is not followed."""
+def _from(section: Section) -> str:
+    return f"from the diagram at {section.parameter} = {section.value:.6g}"
+
+
+def _add_curve(
+    found: Found,
+    origin: str,
+    start: SpecialPoint | OrganisingPoint | CurvePoint,
+    words: str,
+    **chosen: Any,
+) -> None:
+    """Add the curve through a point, or a warning that it is not followed.
+
+    Parameters
+    ----------
+    chosen
+        Which of several curves, as :func:`solvers.curve` has it.
+    """
     window = found.window
     try:
-        followed = curve(start, window.parameter, window.interval)
+        followed = curve(start, window.parameter, window.interval, **chosen)
     except MeanfieldError as error:
-        where = f"{window.parameter} = {section.value:.6g}, coupling = {float(start.coupling):.6g}"
+        assert start.problem is not None
+        place = float(start.problem.parameters[window.parameter])
+        where = f"{window.parameter} = {place:.6g}, coupling = {float(start.coupling):.6g}"
         found.warnings.append(f"{words} at {where} is not followed: {error}")
         return
-    found.add(followed, f"from the diagram at {window.parameter} = {section.value:.6g}")
+    found.add(followed, origin)

@@ -173,13 +173,13 @@ def neighbours(slabs: Sequence[Sequence[Cell]]) -> Iterator[tuple[int, int]]:
 def _breaks(graphs: Sequence[Graph], stops: Sequence[float]) -> list[float]:
     """Return the places that cut the window into slabs, from 0 to 1."""
     ends = [float(graph.x[side]) for graph in graphs for side in (0, -1)]
-    crossings = [place for one, other in combinations(graphs, 2) for place in _crossings(one, other)]
-    places = np.unique(np.clip([0.0, 1.0, *ends, *crossings, *stops], 0.0, 1.0))
+    crossed = [place for one, other in combinations(graphs, 2) for place in crossings(one, other)]
+    places = np.unique(np.clip([0.0, 1.0, *ends, *crossed, *stops], 0.0, 1.0))
     kept = [0.0, *(place for place, before in zip(places[1:], places, strict=False) if place - before > SAME_PLACE)]
     return [*(place for place in kept if place <= 1.0 - SAME_PLACE), 1.0]
 
 
-def _crossings(one: Graph, other: Graph) -> list[float]:
+def crossings(one: Graph, other: Graph) -> list[float]:
     """Return the places at which two graphs cross, one where they are closer than ``NEAR`` for a while."""
     low, high = max(one.x[0], other.x[0], 0.0), min(one.x[-1], other.x[-1], 1.0)
     if high <= low:

@@ -53,7 +53,7 @@ class Section:
         self.diagram = bifurcation_diagram(
             window.at(value), _range(window, value), rates=False, search=search and window.problem.noise > 0
         )
-        self._unit, self._parameter = window.unit(value), window.parameter
+        self._unit, self.parameter = window.unit(value), window.parameter
         self._pieces = [piece for branch in self.diagram.branches for piece in _pieces(self.diagram, branch)]
 
     def phase(self, height: float) -> Phase:
@@ -83,7 +83,7 @@ class Section:
         return CurvePoint(
             problem=self.diagram.problem.at(coupling=coupling),
             type="transition",
-            parameters=(self._parameter, "coupling"),
+            parameters=(self.parameter, "coupling"),
             cosine=first[0],
             sine=first[1],
             other_cosine=second[0],

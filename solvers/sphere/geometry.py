@@ -7,6 +7,7 @@ from ..geometry import Densities
 from . import harmonics, law_stability, stability
 from .births import first_threshold, folds_apart, follows_all, reaches_down, sides, symmetries
 from .branching import births_on_branch, births_without_axis, zonal_birth
+from .complements import complements
 from .equations import FEWEST, basis_of
 from .frames import frame
 from .identity import are_images
@@ -80,6 +81,7 @@ class SphereGeometry:
     follows_all = staticmethod(follows_all)
     reaches_down = staticmethod(reaches_down)
     frame = staticmethod(frame)
+    complements = staticmethod(complements)
     compared = staticmethod(compared)
     sides = staticmethod(sides)
     symmetries = staticmethod(symmetries)
@@ -87,10 +89,6 @@ class SphereGeometry:
     slowest_rate = staticmethod(slowest_rate)
     slowest_rates = staticmethod(slowest_rates)
     spectrum = staticmethod(spectrum)
-
-    def complements(self, symmetry: int) -> tuple[()]:
-        """Return none: the azimuthal modes beside zonal ones have no third moments here."""
-        return ()
 
     def symmetry(self, divisor: int) -> int:
         """Return 2 for densities that are the same at antipodes, 0 for the uniform one, else 1."""

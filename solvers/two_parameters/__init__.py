@@ -8,3 +8,4 @@ from .starts import Start as Start
 from .starts import require_followed as require_followed
 from .starts import start_of as start_of
 from .starts import states_of as states_of
+from .triples import triple_point as triple_point

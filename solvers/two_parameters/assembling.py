@@ -31,12 +31,14 @@ FIRST_STEP = 0.01
 # The organising point at which a curve meets the uniform state is looked for within so many times the distance of
 # its last two points, among the divisors of its mode and the multiples up to this one.
 BEYOND, LAST_PARTNER = 4.0, 32
+# States meet within this share of the last chord of where its ends say.
+STRAYED = 0.3
 BEFORE_END = "the curve ends less than a step before the end of the interval, beyond which its states meet others"
 # The moments of the uniform state.
 UNIFORM = np.ones(1), np.zeros(1)
 WORDS = {
     "cusp": "two folds end in each other",
-    "triple point": "the uniform state has the free energy of both states",
+    "triple point": "three states have equal free energy",
     "end point": "a state of the line becomes unstable, and another is born",
     "tricritical": "the branch born there turns from continuous to discontinuous",
     "mode interaction": "two modes of the uniform state are critical together",
@@ -196,7 +198,8 @@ def _add_uniform(
     warnings: list[str],
 ) -> None:
     """Add the point at which a side meets the uniform state: a tricritical point or an interaction of modes."""
-    nearest = _uniform_point(side, plane)
+    assert side.arrival is not None
+    nearest = _uniform_point(side, plane, side.arrival)
     if nearest is None:
         warnings.append("the curve ends at the uniform state, at an organising point that was not located")
         return
@@ -214,8 +217,10 @@ def _add_uniform(
         spread = abs(slope) * (upper - lower) + plane.rounding(float(first))
         lower, upper = float(first) - spread, float(first) + spread
     tangent = np.array((1.0, slope) if plane.names[0] == plane.other else (slope, 1.0))
-    if nearest.type == "mode interaction" and 2 * min(nearest.modes) != max(nearest.modes):
-        tangent = _apart_from_threshold(side.knots[-1], np.array([float(first), float(second)]))
+    on_circle = extended(side.knots[-1].point).basis.cosines is not None
+    if nearest.type == "mode interaction" and not (on_circle and 2 * min(nearest.modes) == max(nearest.modes)):
+        power = 2 if on_circle else 1
+        tangent = _apart_from_threshold(side.knots[-1], np.array([float(first), float(second)]), power)
     arclength = rows[-1].arclength + direction * length(side.knots[-1].point.b[:-1], 0.0)
     tangent *= np.copysign(1.0, tangent @ rows[-1].tangent) / length(tangent, 0.0)
     row = uniform_row(problem, (first, second), (float(tangent[0]), float(tangent[1])), arclength)
@@ -225,17 +230,17 @@ def _add_uniform(
     points.append(organising(row, nearest.type, plane, (lower, upper), through, WORDS[nearest.type]))
 
 
-def _apart_from_threshold(knot: Knot, end: Floats) -> Floats:
+def _apart_from_threshold(knot: Knot, end: Floats, power: int) -> Floats:
     """Return the direction at a mode interaction of a curve whose last point is given.
 
-    Without a resonance both critical modes feel the square and the cube of the amplitude, not the amplitude itself;
-    the direction is right up to its square.
+    On the circle without a resonance both critical modes feel the square and the cube of the amplitude, not the
+    amplitude itself, a power of 2, and on spheres this and its square; the direction is right up to the square.
     """
     solution = knot.point.solution
     place = int(np.argmax(np.abs(knot.point.b[:-1])))
     amplitude, growth = knot.point.b[place], solution.tangent_b[place]
-    along = knot.place.slopes @ [solution.tangent_b[-1], solution.tangent_q] / (amplitude * growth)
-    return np.asarray(3.0 * (np.array(knot.place.values) - end) / amplitude**2 - along, dtype=float)
+    along = knot.place.slopes @ [solution.tangent_b[-1], solution.tangent_q] / (amplitude ** (power - 1) * growth)
+    return np.asarray((power + 1) * (np.array(knot.place.values) - end) / amplitude**power - along, dtype=float)
 
 
 def _add_meeting(
@@ -249,29 +254,36 @@ def _add_meeting(
 ) -> None:
     """Add the point at which two states of a side, or one and its image, become one."""
     last = side.knots[-1].point
-    apart = _separation(side, -1)
     knot = _meeting(side, plane)
-    if knot is None or _distance(knot, side.knots[-1]) > BEYOND * _remaining(side):
+    if knot is None or not _is_there(knot, side):
+        degree = extended(last).bases[side.halved or 0].symmetry
+        if side.halved is not None and _uniform_point(side, plane, degree) is not None:
+            # Beside the interaction of a mode with its double the moments vanish at different rates.
+            side.arrival = degree
+            return
         what = "its two states" if side.halved is None else "a state and its image"
         warnings.append(f"the curve ends where {what} become one, at a point that was not located")
         return
-    row, kind = knot.row, "end point" if len(extended(last).bases) > 1 else "tricritical"
+    row, kind = knot.row, "end point" if extended(last).kind == "transition" else "tricritical"
     if not plane.contains(row.values[0]):
         warnings.append(BEFORE_END)
         return
     bounds, further = _bounds(knot), []
     if side.merged:
         row.second = row.moments
-    elif side.halved is not None and kind == "end point":
+    elif len(extended(last).bases) > 1:
+        # The other state is the first there.
         born = UNIFORM if row.second is None else row.second
         row.moments, row.second = (born, row.moments) if side.halved == 0 else (row.moments, born)
         further = [row.second]
+    elif kind == "end point":
+        further = [UNIFORM]
     text = WORDS[kind] if not side.merged else "the two states become one"
     row.label = kind
     slope = np.array(row.tangent)
     slope *= np.copysign(1.0, slope @ rows[-1].tangent)
     row.tangent = float(slope[0]), float(slope[1])
-    row.arclength = rows[-1].arclength + direction * apart
+    row.arclength = rows[-1].arclength + direction * length(_separation(side, last), 0.0)
     rows.append(row)
     points.append(organising(row, kind, plane, bounds, (label,), text, further))
 
@@ -281,46 +293,43 @@ def _meeting(side: Side, plane: Plane) -> Knot | None:
     last = side.knots[-1].point
     one, *others = extended(last).system(last.b, last.q).states
     symmetry = one.weighted.basis.symmetry
-    if not others:
+    if extended(last).kind != "transition":
         return tricritical_beside(plane, one, 2 * symmetry)
-    (other,) = others
     if side.halved is not None:
-        return end_beside(plane, one, other) if side.halved == 0 else end_beside(plane, other, one)
+        states = [one, *others]
+        born = states.pop(side.halved)
+        return end_beside(plane, born, states[0] if states else None)
+    (other,) = others
     beyond = other.weighted.basis.symmetry
     if symmetry == beyond and one.unknown.size == other.unknown.size:
         return cusp_beside(plane, one.weighted.basis, 0.5 * (one.unknown + other.unknown), one.place)
     return tricritical_beside(plane, one if symmetry < beyond else other, max(symmetry, beyond))
 
 
-def _separation(side: Side, place: int) -> float:
-    """Return how far apart the states that meet at the end of a side are at a knot."""
-    point = side.knots[place].point
-    equation = extended(point)
-    apart = equation.separation(point) if side.halved is None else equation.broken(point, side.halved)
-    return length(apart, 0.0)
+def _separation(side: Side, point: Point) -> Floats:
+    """Return the difference of the states that meet at the end of a side, at a point of it."""
+    assert side.beyond is not None
+    equation = extended(side.beyond)
+    return equation.separation(point) if side.halved is None else equation.broken(point, side.halved)
 
 
-def _remaining(side: Side) -> float:
-    """Return the arclength from the last knot of a side to where states meet, by the rate of their approach."""
-    if len(side.knots) < 2:
-        return np.inf
-    last, before = (_separation(side, place) for place in (-1, -2))
-    step = side.knots[-1].point.arclength - side.knots[-2].point.arclength
-    return step * last / (before - last) if before > last else np.inf
+def _is_there(knot: Knot, side: Side) -> bool:
+    """Return whether a located point is where the states of a side meet, by their approach along the last chord."""
+    last, beyond = side.knots[-1].point, side.beyond
+    assert beyond is not None
+    before, after = _separation(side, last), _separation(side, beyond)
+    size = length(before, 0.0)
+    share = 1.0 / (1.0 - float(before @ after) / size**2)
+    one, other = (np.array([point.b[-1], point.q]) for point in (last, beyond))
+    missed = length(np.array([knot.point.b[-1], knot.point.q]) - one - share * (other - one), 0.0)
+    return bool(missed <= STRAYED * max(1.0, share**2) * (beyond.arclength - last.arclength))
 
 
-def _distance(knot: Knot, last: Knot) -> float:
-    """Return the distance of two points of the plane in its coordinates."""
-    one, other = knot.point, last.point
-    return float(np.hypot(one.b[-1] - other.b[-1], one.q - other.q))
-
-
-def _uniform_point(side: Side, plane: Plane) -> UniformPoint | None:
-    """Return the organising point of the uniform branch at which a side ends, None if none is near."""
+def _uniform_point(side: Side, plane: Plane, degree: int) -> UniformPoint | None:
+    """Return the organising point of the uniform branch at which a side ends in a mode, None if none is near."""
     if not plane.in_coupling:
         return None
-    degree, values = side.arrival, [float(knot.place.values[plane.names.index(plane.other)]) for knot in side.knots]
-    assert degree is not None
+    values = [float(knot.place.values[plane.names.index(plane.other)]) for knot in side.knots]
     value = values[-1]
     reach = BEYOND * abs(value - values[-2]) + 1e-9 * abs(value) if len(values) > 1 else 1e-3 * plane.unit
     around = value - reach, value + reach

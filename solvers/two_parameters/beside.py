@@ -40,20 +40,23 @@ def tricritical_beside(plane: Plane, state: AtState, symmetry: int) -> Knot | No
     )
 
 
-def end_beside(plane: Plane, state: AtState, other: AtState) -> Knot | None:
+def end_beside(plane: Plane, state: AtState, other: AtState | None) -> Knot | None:
     """Return the point of a first-order line at which a state nearly of twice its symmetry is born of one that is.
 
-    It is on the line of the more symmetric state, which becomes unstable there, and the other; None if not found.
+    It is on the line of the more symmetric state, which becomes unstable there, and the other, by default the
+    uniform one; None if it is not found.
     """
     symmetry = 2 * state.weighted.basis.symmetry
     x, q = state.place
     coefficients = plane.coefficients(x, q, plane.reference)
-    if float(np.abs(1.0 - coefficients.strengths).min()) <= NEARLY_CRITICAL:
+    if other is not None and float(np.abs(1.0 - coefficients.strengths).min()) <= NEARLY_CRITICAL:
         equation = TransitionEquation(plane, (other.weighted.basis,))
         found = _found(equation, np.append(other.unknown, x), q, "end point")
         if found is not None:
             return found
     basis, b = _symmetric_part(plane, state, symmetry)
+    if other is None:
+        return _found(TransitionEquation(plane, (basis,)), np.append(b, x), q, "end point")
     equation = TransitionEquation(plane, (other.weighted.basis, basis))
     return _found(equation, np.concatenate([other.unknown, b, [x]]), q, "end point")
 

@@ -1,4 +1,4 @@
-r"""Curves of branch points on branches of clustered states: singular in a block beside that of their own symmetry.
+r"""Curves of branch points on branches of states with an axis: singular in a block beside that of their symmetry.
 
 With the covariance C and the strengths of the modes of that block, whose means vanish, the matrix is
 :math:`J = 1 - S\,C\,\Sigma\,S^{-1}` as in :mod:`solvers.two_parameters.states`, the condition that of
@@ -6,10 +6,10 @@ With the covariance C and the strengths of the modes of that block, whose means 
 
 .. math:: dh = \langle\chi\,\phi\,d\tilde f\rangle + \chi^T C\, d\Sigma\, S^{-1}u,
 
-the change of the field being one of the state's own modes. Without a confinement the sines of the own degrees
-contain the rotation mode :math:`r_k = S_k k a_k`, of which J is singular everywhere; the matrix is
-:math:`J + r r^T/|r|^2` there, which moves that eigenvalue to one. Where h vanishes u and :math:`\psi` are
-orthogonal to r, so that its derivative does not change.
+the change of the field being one of the state's own modes. Without a confinement the sines of the own degrees, or
+the harmonics of azimuthal order one, contain the rotation mode, on the circle :math:`r_k = S_k k a_k`, of which J
+is singular everywhere; the matrix is :math:`J + r r^T/|r|^2` there, which moves that eigenvalue to one. Where h
+vanishes u and :math:`\psi` are orthogonal to r, so that its derivative does not change.
 
 Where a perturbation and its negative are images of each other, the free energy along the branch born there is
 :math:`F + F_4 s^4 + ...` of the amplitude s of u, after the state's own modes have followed,
@@ -32,7 +32,7 @@ from meanfield import InvalidInput
 from ..bases import EPS, Basis, Floats, Integers
 from ..branches.continuation import End, Point
 from ..domains import solvers_of
-from ..geometry import Complement
+from ..geometry import Complement, Density
 from ..limits import MAX_UNKNOWNS
 from .extended import ExtendedEquation, System
 from .plane import Plane
@@ -60,11 +60,12 @@ class ComplementaryBlock:
         self.state, self.complement, self.degrees = state, complement, degrees
         self.weights = 1.0 / degrees
         self.coefficients = plane.coefficients(*state.place, degrees)
-        self.covariance = complement.covariance(state.gibbs.moments, degrees)
+        self.density = Density(state.weighted.basis, state.field, state.gibbs.moments)
+        self.covariance = complement.covariance(self.density, degrees)
         attractions = self.coefficients.attractions / self.weights
         self.matrix = np.eye(degrees.size) - self.weights[:, None] * self.covariance * attractions
         if complement.rotates and plane.problem.confinement is None:
-            turn = complement.means(state.gibbs.moments, degrees)
+            turn = self.weights * complement.rotation(self.density, degrees)
             self.matrix += np.outer(turn, turn) / float(turn @ turn)
 
     def slopes(self, null: Borders) -> tuple[Floats, Floats]:
@@ -72,8 +73,7 @@ class ComplementaryBlock:
         (right, left), state = null, self.state
         changes, chi = right / self.weights, self.weights * left
         phi = self.coefficients.attractions * changes
-        own = state.weighted.basis.degrees
-        third = self.complement.third_moments(state.gibbs.moments, self.degrees, chi, phi, own)
+        third = self.complement.third_moments(self.density, self.degrees, chi, phi)
         in_place = state.field_slopes @ third + self.coefficients.slopes[0] @ (changes * (self.covariance @ chi))
         return third * state.coefficients.attractions / state.weighted.weights, in_place
 
@@ -100,10 +100,10 @@ class BranchPointSystem(SingularSystem):
     def turning(self) -> float:
         """F_4 of a perturbation of variance one, times det J."""
         (state,), block = self.states, self.block
-        moments, own, weights = state.gibbs.moments, state.weighted.basis.degrees, state.weighted.weights
+        weights = state.weighted.weights
         phi = block.coefficients.attractions * self.null[0] / block.weights
-        second, fourth = block.complement.even_moments(moments, block.degrees, phi)
-        squares = block.complement.third_moments(moments, block.degrees, phi, phi, own) / second
+        second, fourth = block.complement.even_moments(block.density, block.degrees, phi)
+        squares = block.complement.third_moments(block.density, block.degrees, phi, phi) / second
         follows = np.linalg.solve(state.matrix, 0.5 * weights * squares)
         own_part = squares @ (state.coefficients.attractions * follows / weights)
         cumulant = fourth / second**2 - 3.0
@@ -226,8 +226,8 @@ def branch_point_start(start: Start, plane: Plane) -> Point | End:
     nearest = nearest_block(state, plane, MOVED)
     if nearest is None:
         raise InvalidInput(
-            "curves of branch points are followed on the circle where a direction of another symmetry than that of "
-            "the state is neutral, and none was found at the start; start from a fold or a transition"
+            "curves of branch points are followed where a state with an axis has a neutral direction of another "
+            "symmetry than its own, and none was found at the start; start from a fold or a transition"
         )
     return first_point(nearest, np.append(b, place[0]), place[1])
 
@@ -239,7 +239,7 @@ def nearest_block(state: AtState, plane: Plane, least: float = np.inf) -> Branch
     """
     basis, nearest = state.weighted.basis, None
     last = max(int(basis.degrees[-1]) + basis.symmetry, plane.last)
-    for complement in solvers_of(plane.problem).geometry.complements(basis.symmetry):
+    for complement in solvers_of(plane.problem).geometry.complements(basis, last):
         degrees = complement.degrees(last)
         degrees = plane.significant(*state.place, degrees) if degrees.size else degrees
         if not degrees.size:
@@ -255,7 +255,7 @@ def halving_determinant(state: AtState, plane: Plane) -> float:
     """Return the product of the determinants of the blocks of perturbations that halve the symmetry of a state."""
     basis, product = state.weighted.basis, 1.0
     last = max(int(basis.degrees[-1]) + basis.symmetry, plane.last)
-    for complement in solvers_of(plane.problem).geometry.complements(basis.symmetry):
+    for complement in solvers_of(plane.problem).geometry.complements(basis, last):
         if complement.halves and not complement.rotates:
             degrees = plane.significant(*state.place, complement.degrees(last))
             if degrees.size:

@@ -197,11 +197,18 @@ class ExtendedEquation(StationaryEquation):
         """
         if self.plane.problem.confinement is not None:
             return None
-        return next((place for place in range(len(self.bases)) if self._is_halved(last, point, place)), None)
+        with_axis = (place for place, basis in enumerate(self.bases) if basis.even)
+        return next((place for place in with_axis if self._is_halved(last, point, place)), None)
 
     def _is_halved(self, last: Point, point: Point, place: int) -> bool:
         before, after = self.broken(last, place), self.broken(point, place)
-        return bool(before @ after < 0.0 and length(after - before, 0.0) <= CLOSE)
+        if not (before @ after < 0.0 and length(after - before, 0.0) <= CLOSE):
+            return False
+        chord = length(after - before, 0.0)
+        # Beside the uniform state all moments may be about to vanish.
+        own = point.unknowns_on(self)[0][self._places(place)]
+        whole = float(own @ own - after @ after) > chord**2
+        return whole or (len(self.bases) > 1 and self._arrives(last, point, place) is not None)
 
     def broken(self, point: Point, place: int) -> Floats:
         """Return the unknowns of a state that vanish where it has twice its symmetry."""

@@ -94,10 +94,10 @@ class FoldEquation(SingularEquation):
 
 def fold_start(start: Start, plane: Plane) -> Point | End:
     """Return the first point of the fold curve through a start."""
-    place, basis, b = located(start, plane, start.first)
+    place, basis, b = located(start, plane, start.first, whole=False)
     equation = FoldEquation(plane, (basis,), null_vectors(plane, basis, place, b))
     b, q = np.append(b, place[0]), place[1]
-    if start.uniform:
+    if start.uniform or start.halves:
         b, q = beside([equation], b, q, np.append(equation.borders[1], 0.0))
     return first_point(equation, b, q)
 

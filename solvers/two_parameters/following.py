@@ -78,7 +78,8 @@ class Side:
     """One direction of a followed curve: the knots from the start on, and how it ended.
 
     ``arrival`` is the critical degree where it met the uniform state beyond the last knot; ``merged`` says that its
-    two states become one there, ``halved`` is the number of that which becomes one with its image by half a period.
+    two states become one there, ``halved`` is the number of that which becomes one with its image by half a period;
+    ``beyond`` is the point behind.
     """
 
     knots: list[Knot]
@@ -86,6 +87,7 @@ class Side:
     arrival: int | None = None
     merged: bool = False
     halved: int | None = None
+    beyond: Point | None = None
     warnings: list[str] = field(default_factory=list)
 
 
@@ -112,7 +114,7 @@ def follow(start: Point, method: Arclength, first_step: float) -> Side:
             outside = _outside(arc)
             if outside is None:
                 side.arrival, side.merged, side.halved = arrival, merged, halved
-                side.outcome = Outcome.JOINED_BRANCH
+                side.beyond, side.outcome = item, Outcome.JOINED_BRANCH
                 break
             arc = Arc(last.point, outside)
         knot = Knot.at(arc.second)

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from meanfield import Curve, Equation, Number, OrganisingPoint
-from meanfield.harmonics import Layout, packed
+from meanfield.harmonics import Layout, in_layout
 from meanfield.records import CurveType
 from meanfield.theory import transition_coupling
 
@@ -102,9 +102,9 @@ def row_of(point: Point, system: System) -> Row:
 def _moments_in(layout: Layout, point: Point) -> tuple[Floats, Floats, int]:
     """Return the moments of a state in a layout, and the resolved degrees."""
     cosine, sine, degree = significant_moments(point)
-    if point.equation.basis.modes.layout == layout:
-        return cosine, sine, degree
-    return packed(cosine), packed(sine), degree
+    pair = in_layout(layout, point.equation.basis.modes, cosine, sine)
+    assert pair is not None
+    return *pair, degree
 
 
 def recorded(

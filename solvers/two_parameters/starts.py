@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from meanfield import CurvePoint, Equation, InvalidInput, NotResolved, OrganisingPoint, SpecialPoint
-from meanfield.harmonics import Layout, largest_degree, moments_of, zonal_places
+from meanfield.harmonics import Layout, largest_degree, modes_of, moments_of, zonal_places
 from meanfield.records import CurveType
 from meanfield.theory import critical_couplings
 
@@ -49,6 +49,16 @@ class Start(NamedTuple):
     second: Pair | None
     layout: Layout
     organising: str = ""
+
+    @property
+    def halves(self) -> bool:
+        """Whether states of half the symmetry are born of the first one, not the uniform, and turn there."""
+        return self.organising == "tricritical" and not self.uniform
+
+    @property
+    def has_orders(self) -> bool:
+        """Whether the moments are those of densities of two angles, not uniform."""
+        return modes_of(self.problem.domain, self.layout).takes_azimuth and not self.uniform
 
     @property
     def uniform(self) -> bool:
@@ -124,6 +134,8 @@ def _of_organising(point: OrganisingPoint) -> Start:
     found = COUPLING if COUPLING in point.parameters else point.parameters[1]
     own, *others = states_of(point)
     start = Start(point.problem, kinds[point.type], found, own, None, point.layout, organising=point.type)
+    if start.halves:
+        return start._replace(kind="branch point")
     return start.between(own, others[0]) if others else start
 
 
@@ -270,11 +282,19 @@ def unknown_of(basis: Basis, cosine: Floats) -> Floats:
     return moments / basis.degrees
 
 
-def located(start: Start, plane: Plane, moments: Pair) -> tuple[tuple[float, float], Basis, Floats]:
-    """Return x and q of a start, and the basis and the unknown of one of its states."""
+def located(
+    start: Start, plane: Plane, moments: Pair, *, whole: bool = True
+) -> tuple[tuple[float, float], Basis, Floats]:
+    """Return x and q of a start, and the basis and the unknown of one of its states.
+
+    Parameters
+    ----------
+    whole
+        Whether the basis is that of the symmetry of the state, or of half of it where states of that are born.
+    """
     first, second = (start.problem.parameters[name] for name in plane.names)
     place = plane.coordinates(first, second)
-    if start.layout == "order" and not start.uniform:
+    if start.has_orders:
         return _without_axis(plane, moments, place)
     cosine = cosines_from_axis(plane, moments)
     if start.uniform and start.organising:
@@ -282,7 +302,14 @@ def located(start: Start, plane: Plane, moments: Pair) -> tuple[tuple[float, flo
         cosine = np.eye(1, threshold_of(start) + 1, threshold_of(start))[0]
         basis = basis_of(plane, cosine, place)
         return place, basis, np.zeros(basis.degrees.size)
-    basis = basis_of(plane, cosine, place)
+    named = cosine
+    if start.halves and not whole:
+        symmetry = symmetry_of(plane.problem, cosine)
+        if symmetry % 2:
+            raise InvalidInput("no curve of states with an axis but those of branch points leaves the start")
+        named = np.zeros(cosine.size)
+        named[symmetry // 2 :: symmetry // 2] = 1.0
+    basis = basis_of(plane, named, place)
     return place, basis, unknown_of(basis, cosine)
 
 
@@ -362,7 +389,7 @@ def require_followed(start: Start) -> None:
         If a confinement has kinks.
     """
     problem = start.problem
-    if start.layout == "order" and problem.confinement is not None:
+    if start.has_orders and problem.confinement is not None:
         raise InvalidInput(
             "curves of states without an axis are not followed in a confinement; leave it out, or start from a "
             "state about its axis"

@@ -20,18 +20,21 @@ from meanfield import InvalidInput
 
 from ..bases import Basis, Floats
 from ..branches.continuation import End, Point, length
+from ..newton import POLISHED, correct
 from .branch_points import halving_determinant
 from .extended import ExtendedEquation, System
 from .folds import FoldEquation, null_vectors
 from .plane import Plane
 from .starts import Start, beside, first_point, located
-from .states import AtState
+from .states import AtState, WeightedBasis
 
 # Organising points at which first-order lines begin.
 BEGINNINGS = ("tricritical", "cusp", "end point")
 # The free energy of a state at a transition is that of the uniform one to this share of its unknowns squared: its
 # coupling is known to a share of 1e-11 and better.
 EQUAL = 1e-8
+# Steps of Newton's method for a state that is known to some digits.
+POLISHING = 6
 # Two states of one symmetry that approach each other this closely are followed no farther: beside is the cusp in
 # which they merge, where the system of both is singular.
 NEAR = 0.05
@@ -116,19 +119,19 @@ class TransitionEquation(ExtendedEquation):
         """Functions that vanish where the uniform state is critical, or has the free energy of both states."""
         if self.plane.problem.confinement is not None:
             return {}
-        if len(self.bases) == 1:
-            return {"end point": self._margin}
-        return {"triple point": self._energy, "end point": self._margins}
+        both: dict[str, Callable[[Point], float]] = {"triple point": self._energy} if len(self.bases) > 1 else {}
+        return both | {"end point": self._margin}
 
     def _margin(self, point: Point) -> float:
-        """Return one minus the largest lambda of the modes, which is critical at one."""
-        (state,) = self.system(point.unknowns_on(self)[0], point.q).states
-        return 1.0 - float(state.coefficients.strengths.max())
+        """Return a number that vanishes where a state is neutral to those of half its symmetry, the uniform to any.
 
-    def _margins(self, point: Point) -> float:
-        """Return a number that vanishes where a state of even symmetry is neutral to those that halve it."""
+        Of the uniform state it is one minus the largest lambda of the modes.
+        """
         states = self.system(point.unknowns_on(self)[0], point.q).states
-        return float(np.prod([halving_determinant(state, self.plane) for state in states]))
+        margins = [halving_determinant(state, self.plane) for state in states]
+        if len(states) == 1:
+            margins.append(1.0 - float(states[0].coefficients.strengths.max()))
+        return float(np.prod(margins))
 
     def _energy(self, point: Point) -> float:
         """Return the free energy of the first state above that of the uniform one."""
@@ -202,6 +205,8 @@ def transition_start(start: Start, plane: Plane) -> Point | End:
                 f"{state.energy:.3g} apart, and the start names no second one; take it from a diagram computed anew"
             )
         return first_point(equation, np.append(b, place[0]), place[1])
+    if start.halves:
+        return _from_branch_points(start, plane, basis, b)
     null = null_vectors(plane, basis, place, b)
     if start.uniform:
         equation = TransitionEquation(plane, (basis,))
@@ -212,3 +217,25 @@ def transition_start(start: Start, plane: Plane) -> Point | End:
         apart = np.concatenate([null[1], -null[1], [0.0]]) / np.sqrt(2.0)
         found = beside([equation], np.concatenate([b, b, [place[0]]]), place[1], apart)
     return first_point(equation, *found)
+
+
+def _from_branch_points(start: Start, plane: Plane, basis: Basis, b: Floats) -> Point | End:
+    """Return the first point of the line between a state and those born of it, from where these turn.
+
+    Nearby the folds are easier to find; at one of them both states are known, and the line is beside.
+    """
+    place, half, born = located(start, plane, start.first, whole=False)
+    null = null_vectors(plane, half, place, born)
+    fold = FoldEquation(plane, (half,), null)
+    at_fold, q = beside([fold], np.append(born, place[0]), place[1], np.append(null[1], 0.0))
+    there = float(at_fold[-1]), q
+    coefficients = plane.coefficients(*there, basis.degrees)
+    for _ in range(POLISHING):
+        state = AtState(WeightedBasis.of(basis), there, coefficients, b)
+        b = b - np.linalg.solve(state.matrix, state.residual)
+    equation = TransitionEquation(plane, (half, basis))
+    unknown, apart = np.concatenate([at_fold[:-1], b, at_fold[-1:]]), np.append(null[1], np.zeros(b.size + 1))
+    found = correct(equation, unknown, q, apart, 0.0, POLISHED)
+    if found is None:
+        raise InvalidInput("no transition was found to begin at the start; start from a point of it in a diagram")
+    return first_point(equation, found.b, found.q)

@@ -7,7 +7,9 @@ import pytest
 
 from meanfield import Circle, CosineSeries, InvalidInput, McKeanVlasov, Outcome, critical_couplings
 from solvers import Arclength, bifurcation_diagram, curve, phase_diagram
+from solvers.bases import CosineBasis
 from solvers.circle.complements import complements
+from solvers.geometry import Density
 
 RANDOM = np.random.default_rng(5)
 
@@ -87,17 +89,18 @@ def test_moments_of_classes_are_those_of_quadrature(symmetry):
     density = np.exp(0.8 * np.cos(symmetry * angles) - 0.5 * np.cos(2 * symmetry * angles))
     density /= density.sum()
     moments = np.array([density @ np.cos(symmetry * cell * angles) for cell in range(40)])
-    own = symmetry * np.arange(1, 6)
-    own_modes = np.cos(np.outer(own, angles))
-    for found in complements(symmetry):
+    basis = CosineBasis(np.arange(1, 6), 64, symmetry)
+    state = Density(basis, np.zeros(5), moments)
+    own_modes = np.cos(np.outer(basis.degrees, angles))
+    for found in complements(basis, 12):
         degrees = found.degrees(12)
         modes = (np.cos if found.sign > 0 else np.sin)(np.outer(degrees, angles))
         assert modes @ density == pytest.approx(0.0, abs=1e-14)
-        assert found.covariance(moments, degrees) == pytest.approx((modes * density) @ modes.T, abs=1e-14)
+        assert found.covariance(state, degrees) == pytest.approx((modes * density) @ modes.T, abs=1e-14)
         chi, phi = RANDOM.normal(size=(2, degrees.size))
         weight = (chi @ modes) * (phi @ modes) * density
         expected = own_modes @ weight - weight.sum() * (own_modes @ density)
-        assert found.third_moments(moments, degrees, chi, phi, own) == pytest.approx(expected, abs=1e-13)
+        assert found.third_moments(state, degrees, chi, phi) == pytest.approx(expected, abs=1e-13)
 
 
 def test_phase_diagrams_have_the_curves():

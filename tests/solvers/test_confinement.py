@@ -243,12 +243,6 @@ def test_a_generic_confinement_unfolds_the_pitchfork():
         assert sum((-1) ** state.unstable for state in states) == 1
 
 
-def test_rates_beside_a_rectified_neuron_are_left_out_with_the_reason():
-    diagram = bifurcation_diagram(problem(Perceptron((1.0, 0.5), (0.3, 1.3))), (0.0, 1.0))
-    assert np.isnan(diagram.branches[0].slowest_rate).all()
-    assert any("in a confinement with a kink" in sentence for sentence in diagram.warnings)
-
-
 def test_states_of_softmax_attention_in_a_confinement_without_symmetry():
     beta, ratio, confinement = 2.0, 3.0, External.from_expression("0.1*cos(t) + 0.05*sin(2*t)")
     equation = ContinuityEquation(CIRCLE, SoftmaxAttention(beta), 1.0, ratio, confinement)

@@ -15,6 +15,7 @@ from meanfield import (
     InvalidInput,
     Kuramoto,
     McKeanVlasov,
+    NormalisedAttention,
     Perceptron,
     SoftmaxAttention,
     Sphere,
@@ -298,7 +299,7 @@ def test_a_kink_with_an_axis_in_any_direction_is_taken():
 
 
 def test_attention_without_an_axis_is_refused_in_a_sentence():
-    equation = ContinuityEquation(SPHERE, SoftmaxAttention(2.0), 1.0, 1.0, THREE)
+    equation = ContinuityEquation(SPHERE, NormalisedAttention(2.0), 1.0, 1.0, THREE)
     with pytest.raises(InvalidInput, match="axis"):
         stationary_states(equation)
 

@@ -223,11 +223,10 @@ def test_a_collapsed_field_is_refused() -> None:
         states_in(Logarithmic(1), noise=0.9)
 
 
-def test_rates_in_a_kinked_field_are_not_given() -> None:
+def test_the_contraction_rate_in_a_kinked_field_is_that_of_the_spectrum() -> None:
     found = states_in(Onsager(), 1.0, rates=True)
-    assert found[0].slowest_rate is None
-    with pytest.raises(NotResolved, match="kink"):
-        contraction_rate(found[0])
+    assert found[0].slowest_rate > 0.0
+    assert contraction_rate(found[0]) == found[0].slowest_rate
 
 
 def test_what_is_cut_from_a_field_on_a_sphere_is_estimated() -> None:

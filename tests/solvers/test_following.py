@@ -88,3 +88,15 @@ def test_interpolated_gap_is_exact_for_a_cubic():
     places = np.concatenate([knots, np.linspace(-1.0, 1.2, 50)])
     # Sums of four terms of order one.
     assert np.abs(run.gap(places) - cubic(places)).max() < 16 * np.finfo(float).eps
+
+
+@pytest.mark.parametrize("distance", [1e-4, 3e-6, 1e-6])
+def test_two_folds_within_one_step_are_found_beside_a_cusp(distance):
+    """Of -cos t - 0.4 cos 2t - b cos 3t the cusp is known to 40 digits, with two folds above and none below."""
+    cusp = 0.5830789009561255304
+    for side, count in ((1, 2), (-1, 0)):
+        problem = McKeanVlasov(Circle(), CosineSeries([-1.0, -0.4, -(cusp + side * distance)]))
+        diagram = bifurcation_diagram(problem, (1.5, 2.3), rates=False, depth=1)
+        folds = diagram.events("fold", "1-cluster")
+        assert len(folds) == count
+        assert all(fold.status == "converged" for fold in folds)

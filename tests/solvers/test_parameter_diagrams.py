@@ -207,9 +207,6 @@ def test_problems_that_have_no_such_diagram_are_refused():
         bifurcation_diagram(McKeanVlasov(Circle(), Transformer(beta=5.0)), (1.0, 2.0), parameter="beta")
     with pytest.raises(InvalidInput, match="at coupling 0"):
         bifurcation_diagram(CONFINED.at(coupling=0.0), (1.0, 2.0), parameter="noise")
-    single = CONFINED.replace(confinement=External(cosine=(0.1,)))
-    with pytest.raises(InvalidInput, match="vanishes"):
-        bifurcation_diagram(single, (-1.0, 0.7), parameter="confinement_cosine1")
 
 
 @pytest.mark.parametrize("suffix", ["nc", "json", "npz"])

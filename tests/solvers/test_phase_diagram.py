@@ -23,10 +23,13 @@ from meanfield import (
     Transformer,
     critical_coupling,
     equation_from,
+    free_energy_parts,
 )
 from meanfield.equations import equation_of
-from solvers import phase_diagram, stationary_states
+from solvers import bifurcation_diagram, curve, phase_diagram, stationary_states
 from solvers.labels import own_name
+from solvers.phases.found import ON_CURVE, Found
+from solvers.phases.window import Window
 
 EPS = float(np.finfo(float).eps)
 ON_CIRCLE = McKeanVlasov(Circle(), Transformer(beta=1.0))
@@ -87,6 +90,24 @@ def test_the_transformer_has_four_regions_about_its_tricritical_point():
     assert any("tricritical" in origin for origin in diagram.origins)
 
 
+@pytest.mark.parametrize("kind", ["fold", "transition"])
+def test_a_point_between_those_of_a_long_curve_is_known_to_be_on_it(kind):
+    """Lines between the points of a curve over such an interval are farther from it than what tells curves apart."""
+    problem = McKeanVlasov(Circle(), Transformer(beta=5.05486868463473))
+    start = bifurcation_diagram(problem, relative=(0.8, 1.2), rates=False, depth=1).events(kind)[0]
+    found = Found(Window(problem, "beta", (1.0, 200.0), True, (0.4, 1.6)))
+    found.add(curve(start, "beta", (1.0, 200.0)), "")
+    for beta in (20.9, 23.765686518664484):
+        own = problem.with_parameter("beta", beta)
+        point = bifurcation_diagram(own, relative=(0.4, 1.05), rates=False, depth=1).events(kind)[0]
+        assert found.knows(kind, beta, point.coupling)
+        x, y = found.window.scaled(beta, point.coupling)
+        assert abs(float(np.interp(x, *found.tracks[0].T)) - y) > ON_CURVE
+        for side in (-10.0, 10.0):
+            height = found.window.unscaled(x, y + side * ON_CURVE)[1]
+            assert not found.knows(kind, beta, height * found.window.unit(beta))
+
+
 @pytest.mark.parametrize("make", [of_the_transformer, of_the_cusp])
 def test_regions_hold_at_random_points(make):
     assert disagreements(make(), 30, 7) == []
@@ -132,6 +153,25 @@ def test_the_line_between_two_clusters_is_drawn_bold_up_to_the_cusp():
     ends = [line.get_xdata().max() for line in pieces if line.get_linewidth() == widest]
     # Less than a third of the width of the marker there, which is 0.015 of that of the window.
     assert max(ends) == pytest.approx(cusp.values[0], abs=0.005 * (diagram.interval[1] - diagram.interval[0]))
+
+
+def test_lines_that_cross_meet_a_third_one_in_a_triple_point():
+    """The uniform state, the 2-cluster and the 1-cluster exchange; the last two do between 0.694 and 0.678."""
+    problem = McKeanVlasov(Circle(), CosineSeries([-0.7, -1.0, 0.0, -0.9]))
+    diagram = phase_diagram(problem, ("w1", (-0.72, -0.6)), coupling=(1.8, 1.87), sections=2)
+    (triple,) = diagram.events("triple point")
+    # The 2-cluster is that of -cos t - 0.9 cos 2t, whose transition is known to 18 digits.
+    assert triple.coupling == pytest.approx(1.82154444297096003, rel=1e-11)
+    assert triple.lower <= triple.values[0] <= triple.upper
+    energies = [free_energy_parts(triple.problem, cosine).total for cosine in (triple.cosine, *triple.other_cosine)]
+    assert len(energies) == 3
+    assert np.ptp(energies) <= 1e-13
+    (tricritical,) = diagram.events("tricritical")
+    line = diagram.curve("transition 2-cluster | 1-cluster")
+    ends = line.values[[0, -1]]
+    assert np.abs(ends - tricritical.values).max(axis=1).min() <= 1e-11
+    assert not any("a curve is missing" in warning for warning in diagram.warnings)
+    assert disagreements(diagram, 10, 3) == []
 
 
 def random_problem(random, sphere):

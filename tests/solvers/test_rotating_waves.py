@@ -158,12 +158,12 @@ LAGGED = ContinuityEquation(Circle(), PhaseLag(Kuramoto(), 0.5), 1.0, 4.0)
     ("call", "sentence"),
     [
         (
-            lambda: bifurcation_diagram(LAGGED.at(coupling=None)),
-            r"stationary_states\(\) has such waves at one coupling",
+            lambda: bifurcation_diagram(LAGGED.at(coupling=None).replace(confinement=CosineSeries((-0.1,)))),
+            r"without a confinement bifurcation_diagram\(\) and stationary_states\(\) have such waves",
         ),
         (
             lambda: stationary_states(LAGGED.replace(confinement=CosineSeries((-0.1,)))),
-            "without a confinement stationary_states",
+            "without a confinement bifurcation_diagram",
         ),
         (lambda: stationary_states(LAGGED.replace(noise=0.0)), "this needs noise"),
         (lambda: stationary_states(LAGGED.at(coupling=None)), "this needs a coupling"),

@@ -10,7 +10,6 @@ from meanfield import (
     CosineSeries,
     GegenbauerSeries,
     HegselmannKrause,
-    InvalidInput,
     Kuramoto,
     MaierSaupe,
     McKeanVlasov,
@@ -40,6 +39,10 @@ def events(problem, low, high):
     return {kind: diagram.events(kind) for kind in ("fold", "transition", "branch point")}
 
 
+def with_axis(points):
+    return [point for point in points if point.layout == "degree"]
+
+
 def relative_error(found, kind, place):
     """How far the coupling of a point of a curve is from that of the nearest event of a diagram there."""
     coupling, problem = found.coupling[place], found.state(place).problem.at(coupling=None)
@@ -57,10 +60,15 @@ def test_a_mode_that_a_state_does_not_have_does_not_matter(kind):
 
 
 def test_the_polar_mode_ends_the_line_of_nematics():
-    """The uniform state becomes unstable to degree one where kappa_1 = 3/a is the transition's coupling."""
+    """The uniform state becomes unstable to degree one where kappa_1 = 3/a is the transition's coupling.
+
+    The nematic one does so before, where kappa a <u^2> = 1, with <u^2> = (1 + 2 S)/3 of S = 0.42902902571...
+    """
     found = curve(events(MIXTURE, 5.0, 12.0)["transition"][0], "kuramoto_factor", (0.05, 1.0))
-    (end,) = found.special_points
-    assert end.type == "end point"
+    before, end = found.special_points
+    assert (before.type, end.type) == ("end point", "end point")
+    square = (1.0 + 2.0 * found.moments.lengths[0][2]) / 3.0
+    assert before.values[0] == pytest.approx(1.0 / (maier_saupe_transition(3).ratio * square), rel=1e-11)
     assert end.values[0] == pytest.approx(3.0 / maier_saupe_transition(3).ratio, rel=1e-11)
     unstable = found.unstable[[0, -1]]
     assert unstable[0] == 0 <= unstable[1]
@@ -95,7 +103,7 @@ def test_thresholds_know_tricritical_points_of_spheres():
 
 
 def test_folds_in_a_field_on_the_sphere():
-    fold = events(IN_A_FIELD, 0.5, 9.0)["fold"][0]
+    fold = with_axis(events(IN_A_FIELD, 0.5, 9.0)["fold"])[0]
     found = curve(fold, "confinement_w2", (-0.3, 0.1))
     (cusp,) = found.special_points
     assert (cusp.type, cusp.status) == ("cusp", "converged")
@@ -146,6 +154,3 @@ def test_refusals():
     assert points
     with pytest.raises(NotResolved, match="with a kink"):
         curve(points[0], "beta", (5.0, 7.0))
-    secondary = bifurcation_diagram(MIXTURE, (5.0, 12.0), rates=False, depth=1).events("branch point", "prolate")
-    with pytest.raises(InvalidInput, match="branch points are followed on the circle"):
-        curve(secondary[0], "kuramoto_factor", (0.05, 1.0))

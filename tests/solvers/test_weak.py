@@ -65,7 +65,24 @@ def test_partition_agrees_with_the_whole_jacobian(case: tuple[Any, int, int, Any
     assert solved is not None
     smallest = np.abs(np.linalg.eigvalsh(whole)).min()
     bound = 1e3 * EPS * size * 10.0 / smallest
-    np.testing.assert_allclose(solved, np.linalg.solve(whole, rows.T).T, rtol=0.0, atol=bound)
+    expected = np.linalg.solve(whole, rows.T).T
+    np.testing.assert_allclose(solved, expected, rtol=0.0, atol=bound)
+    calls: list[int] = []
+
+    def counted(some: Any) -> Any:
+        calls.append(len(some))
+        return times(some)
+
+    # Half of the digits take half of the products, and what is left is had from there; rows end one by one.
+    rough = partition.solved(counted, rows, 1e-8)
+    assert rough is not None
+    half = sum(calls)
+    np.testing.assert_allclose(rough, expected, rtol=0.0, atol=1e-8 * np.abs(expected).max())
+    np.testing.assert_allclose(partition.solved(counted, rows, near=rough), expected, rtol=0.0, atol=bound)
+    assert half <= 14
+    assert sum(calls) - half <= 14
+    enough = partition.solved(times, rows * [[1e-9], [1.0]], least=1e-12)
+    np.testing.assert_allclose(enough, expected * [[1e-9], [1.0]], rtol=0.0, atol=1e-12)
     assert partition.negative() in (None, count_negative(whole.copy()))
 
 
@@ -81,7 +98,7 @@ def partition_of_a_state(potential: Any, relative: float, symmetry: int) -> tupl
     return point, perturbations(point)
 
 
-@pytest.mark.parametrize("symmetry", [1, 2])
+@pytest.mark.parametrize("symmetry", [1, 2, 3])
 def test_stability_of_many_modes_is_that_of_the_whole_matrix(symmetry: int) -> None:
     """Sines, whose rotation is moved to one, and cosines of all classes."""
     point, modes = partition_of_a_state(HegselmannKrause(0.8), 2.0, symmetry)

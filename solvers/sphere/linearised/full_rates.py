@@ -2,7 +2,7 @@
 
 The harmonics go up to a degree that resolves the root of the density, and further until those left out change the
 rate no more: the few harmonics tried first show which classes cannot have it, and how many more the others need. A
-rate too small for this method is taken from :mod:`.full_spectra`.
+rate too small for this method is taken from :mod:`.full_spectra` where its class is small.
 """
 
 from typing import NamedTuple
@@ -72,13 +72,16 @@ def slowest_rate(state: State) -> float:
         share *= min(1.0, factor if alone else max(LEAP, factor))
     if noise <= RELATIVE_TOLERANCE * abs(level):
         return whole.noise * level
-    doubtful = [each.block for each in found if each.pair.level <= level + noise]
-    return whole.noise * min(_refined(block) for block in doubtful)
+    return whole.noise * min(_refined(each) for each in found if each.pair.level <= level + noise)
 
 
-def _refined(block: ClassMatrices) -> float:
-    """Return the lowest rate of a class, in units of D, by the method of its spectrum."""
-    return (block.lowest(1) if block.table.size > WHOLE else class_values(block, 0.0).pairs)[0].level
+def _refined(lowest: "_Lowest") -> float:
+    """Return the lowest rate of a class, in units of D, as accurately as is affordable.
+
+    All eigenvalues of a small class are computed to high relative accuracy. Those of a large one would be taken
+    from a dense matrix, whose rounding error is more than that of the Rayleigh quotient that is there.
+    """
+    return lowest.pair.level if lowest.block.table.size > WHOLE else class_values(lowest.block, 0.0).pairs[0].level
 
 
 def _acting_degree(field: FullField) -> int:

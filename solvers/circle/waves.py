@@ -1,0 +1,155 @@
+r"""Branches of rotating waves: counts, blocks, births and arrivals, see :mod:`solvers.rotating`.
+
+A wave of n-fold symmetry is perturbed in classes of degrees modulo n. The equation has no reflection, and classes
+other than 0 and n/2 come in complex pairs: growth rates cross the imaginary axis beside zero, and what is born
+there turns and pulsates. In the class n/2, which a rotation by :math:`2\pi/n` reverses, a real eigenvalue may
+vanish: a wave of n/2-fold symmetry is born, whose two directions are rotations of each other.
+
+Unstable directions are counted by the eigenvalues of the linearised equation L. Folds are zeros of the Jacobian of
+the wave's equation; births of :math:`-L_{kl}/(Dk^2)` on the class n/2, with entries of order one.
+"""
+
+import numpy as np
+
+from ..bases import Floats, Integers
+from ..branches.arrivals import COLLAPSE, Arrival, arrival_near, at_uniform
+from ..branches.continuation import Point
+from ..branches.detection import Event
+from ..branches.junctions import Departure, departure_from
+from ..geometry import Birth, BlockMatrix, UnsymmetricMatrix
+from ..law_eigenvalues import RESOLVED, counting_degree, growing, has_neutral
+from ..newton import NEUTRAL
+from ..rotating import RotatingEquation
+from ..sizing import equation_among
+from .law_spectra import Linearisation
+from .linearisation import last_degree
+from .moments import complex_moments
+from .orbits import name_of as name_of
+from .rotation import turned
+from .stability import Block
+
+
+def _about(point: Point) -> Linearisation:
+    """Return the linearised equation in the frame of a wave, with the degrees for counts."""
+    moments, problem = complex_moments(point), point.equation.problem.at(coupling=float(point.coupling))
+    degree = counting_degree(last_degree(moments, RESOLVED))
+    return Linearisation(problem, moments, degree, point.invariant)
+
+
+def _parts(point: Point) -> tuple[Floats, Floats]:
+    """Return the linearised equation on the degrees of the symmetry of a wave, and on all others."""
+    about = _about(point)
+    matrix, own = about.deflated(None), np.tile(about.modes % point.equation.basis.symmetry == 0, 2)
+    return matrix[np.ix_(own, own)], matrix[np.ix_(~own, ~own)]
+
+
+def unstable_counts(point: Point, neutral: float = NEUTRAL) -> tuple[int, int]:
+    """Return the numbers of growing directions of the symmetry of a wave, and of all others.
+
+    Those within rounding of zero do not count.
+    """
+    own, others = _parts(point)
+    return growing(own), growing(others)
+
+
+def is_counted(point: Point) -> bool:
+    """Return whether no eigenvalue but that of rotation is within rounding of zero."""
+    return not any(has_neutral(part) for part in _parts(point))
+
+
+def blocks_of(point: Point) -> list[Block]:
+    """Return the class of a wave itself, and that of half of its symmetry."""
+    symmetry = point.equation.basis.symmetry
+    return [Block(residue, "mixed") for residue in ((0,) if symmetry % 2 else (0, symmetry // 2))]
+
+
+def block_matrix(point: Point, block: Block) -> BlockMatrix:
+    """Return the matrix of a class at a point, which is not symmetric, and the degrees of cosines and sines."""
+    equation = point.equation
+    if block.own:
+        matrix, _ = equation.linearise(point.b, point.q, point.moments)
+        return UnsymmetricMatrix(matrix, equation.basis.degrees, 0)
+    about = _about(point)
+    degrees = np.tile(about.modes, 2)
+    inside = degrees % equation.basis.symmetry == block.residue
+    degrees = degrees[inside]
+    matrix = about.block(None)[0][np.ix_(inside, inside)]
+    return UnsymmetricMatrix(-matrix / (about.problem.noise * degrees[:, None] ** 2.0), degrees, 0)
+
+
+def copies(point: Point, one: Block, other: Block) -> bool:
+    """Return False: classes are not copies of each other."""
+    return False
+
+
+def rotations(point: Point, block: Block) -> int:
+    """Return the number of rotation modes of a wave, whose eigenvalues are moved to one, in a class."""
+    return int(block.own and bool(np.any(point.b)))
+
+
+def birth(departure: Departure) -> Birth:
+    """Return a branch about to be followed under its name and symmetry."""
+    symmetry = departure.equation.basis.symmetry
+    return Birth(departure, f"{symmetry}-cluster", symmetry)
+
+
+def births_on_branch(event: Event) -> list[Birth]:
+    """Return the branch of waves of half of the symmetry born at a branch point, if one is."""
+    found = []
+    for block, (degrees, kernel) in zip(event.blocks, event.kernels, strict=True):
+        old = event.origin.equation
+        equation = None if block.own else equation_among(old, old.basis.symmetry // 2)
+        if equation is None:
+            continue
+        assert isinstance(old, RotatingEquation)
+        assert isinstance(equation, RotatingEquation)
+        equation.phase_cell = 2 * old.phase_cell
+        cosine, sine = _by_degree(degrees, kernel)
+        found.append(birth(departure_from(event.origin, equation, equation.unknown_with(cosine, sine), 2)))
+    return found
+
+
+def _by_degree(degrees: Integers, values: Floats) -> tuple[Floats, Floats]:
+    """Return cosines and sines by degree from those of some degrees, each of which occurs twice."""
+    both = np.zeros((2, int(degrees.max()) + 1))
+    for row, part, of in zip(both, np.split(values, 2), np.split(degrees, 2), strict=True):
+        row[of] = part
+    return both[0], both[1]
+
+
+def meeting(last: Point, point: Point) -> Arrival | None:
+    """Return the arrival of a curve of waves at the uniform state, or at waves of twice its symmetry, or None."""
+    older, equation = last.on(point.equation), point.equation
+    if _vanish(older.b, point.b):
+        return at_uniform(older, point)
+    odd = np.tile(equation.basis.cells % 2 == 1, 2)
+    if not odd.any() or odd.all() or not _vanish(older.b[odd], point.b[odd]):
+        return None
+    target = equation_among(equation, 2 * equation.basis.symmetry, finer=2)
+    if target is None:
+        return None
+    sizes = [float(np.linalg.norm(end.b[odd])) for end in (older, point)]
+    share = sizes[0] / sum(sizes)
+    b, q = (1 - share) * older.b + share * point.b, (1 - share) * older.q + share * point.q
+    cosine, sine = _by_degree(equation.basis.degrees, b / equation.scales)
+    moments, first = cosine - 1j * sine, target.basis.symmetry
+    moments = turned(moments, float(np.angle(moments[first])) / first)
+    start = target.unknown_with(moments.real, -moments.imag)
+    reach = float(np.hypot(np.linalg.norm(point.b - older.b), point.q - older.q))
+    block = Block(equation.basis.symmetry, "mixed")
+    met = f"a branch of {target.basis.symmetry} clusters"
+    return arrival_near(equation, target, start, q, block, reach, met, even=False)
+
+
+def _vanish(before: Floats, after: Floats) -> bool:
+    """Return whether modes pass zero between two points, or vanish since Newton's method found a wave without."""
+    size = float(np.abs(before).max())
+    return float(before @ after) < 0.0 or float(np.abs(after).max()) < COLLAPSE * size
+
+
+def moment_arrays(points: list[Point]) -> Floats:
+    """Return moments and derivatives along the branch of points of one equation, (4, points, degree + 1)."""
+    equation = points[0].equation
+    moments = [point.by_degree for point in points]
+    derivatives = [equation.basis.expand(equation.moment_slopes(point.solution)) for point in points]
+    return np.array([[pair[part] for pair in pairs] for pairs in (moments, derivatives) for part in (0, 1)])

@@ -1,0 +1,167 @@
+"""Triple points: three states of equal free energy, where two first-order lines cross that have a state in common.
+
+The unknowns are the states, x and q, the equations those of the states and the differences of their free energies;
+the uniform state, whose free energy is the origin, is no unknown.
+"""
+
+from dataclasses import replace
+from typing import NamedTuple
+
+import numpy as np
+
+from meanfield import CurvePoint, OrganisingPoint
+
+from ..bases import EPS, Basis, Floats
+from ..branches.recording import significant_moments
+from ..newton import POLISHED, correct
+from .assembling import UNIFORM, WORDS
+from .plane import Plane
+from .recording import Row, organising, stationary_point
+from .starts import located, plane_of, start_of
+from .states import AtState, WeightedBasis
+from .transitions import TransitionEquation
+
+# States of two lines at one value of the first parameter, near where they cross, are one within this.
+SAME = 1e-2
+# Newton's method ends where steps are this small, after so many at most.
+SMALLEST, MOST = 1e-13, 20
+# Roundings of a moment and of a free energy.
+MOMENT_ROUNDINGS, ENERGY_ROUNDINGS = 8, 32
+
+
+class _Member(NamedTuple):
+    """A state of a line: its basis and unknown; both None for the uniform one."""
+
+    basis: Basis | None
+    unknown: Floats | None
+
+
+def triple_point(
+    one: CurvePoint, other: CurvePoint, interval: tuple[float, float], curves: tuple[str, str]
+) -> OrganisingPoint | None:
+    """Return the triple point near where two first-order lines cross.
+
+    Parameters
+    ----------
+    one, other
+        A point of each line near the crossing.
+    interval
+        The range of the first parameter.
+    curves
+        The labels of the lines.
+
+    Returns
+    -------
+    OrganisingPoint or None
+        The state that both lines have is the last one, so that the third line is between the first two. None if
+        they have none in common.
+    """
+    plane = plane_of(start_of(one), one.parameters, interval)
+    place, first = _members(plane, one)
+    _, second = _members(plane, other, place)
+    shared = [(i, j) for i, mine in enumerate(first) for j, theirs in enumerate(second) if _same(mine, theirs)]
+    if len(shared) != 1:
+        return None
+    ((i, j),) = shared
+    return _located(plane, place, [first[1 - i], second[1 - j], first[i]], curves)
+
+
+def _members(
+    plane: Plane, point: CurvePoint, aim: tuple[float, float] | None = None
+) -> tuple[tuple[float, float], list[_Member]]:
+    """Return x and q of a point of a line and its two states, at the x of an aim if one is given."""
+    start = start_of(point)
+    place, basis, b = located(start, plane, start.first)
+    bases, unknowns = [basis], [b]
+    if start.second is not None:
+        _, basis, b = located(start, plane, start.second)
+        bases, unknowns = [*bases, basis], [*unknowns, b]
+    equation = TransitionEquation(plane, tuple(bases))
+    x, q = place if aim is None else (aim[0], place[1])
+    border = np.zeros(equation.scales.size)
+    border[-1] = 1.0
+    found = correct(equation, np.concatenate([*unknowns, [x]]), q, border, 0.0, POLISHED)
+    if found is not None:
+        unknowns, q = list(np.split(found.b[:-1], np.cumsum([each.degrees.size for each in bases])[:-1])), found.q
+    known = [_Member(*pair) for pair in zip(bases, unknowns, strict=True)]
+    return (x, q), known if len(known) == 2 else [*known, _Member(None, None)]
+
+
+def _same(one: _Member, other: _Member) -> bool:
+    """Return whether two states are one, or images of each other by half a period."""
+    if one.basis is None or other.basis is None:
+        return one.basis is other.basis
+    if one.basis.symmetry != other.basis.symmetry:
+        return False
+    _, mine, theirs = np.intersect1d(one.basis.degrees, other.basis.degrees, return_indices=True)
+    assert one.unknown is not None
+    assert other.unknown is not None
+    return bool(np.abs(np.abs(one.unknown[mine]) - np.abs(other.unknown[theirs])).max(initial=0.0) <= SAME)
+
+
+def _located(
+    plane: Plane, place: tuple[float, float], members: list[_Member], curves: tuple[str, str]
+) -> OrganisingPoint | None:
+    """Return the point at which three states have equal free energy, by Newton's method; None if there is none."""
+    bases = [each.basis for each in members if each.basis is not None]
+    unknown = np.concatenate([*(each.unknown for each in members if each.unknown is not None), place])
+    for _ in range(MOST):
+        states = _states(plane, bases, unknown)
+        residual, matrix = _system(states)
+        try:
+            step = np.linalg.solve(matrix, residual)
+        except np.linalg.LinAlgError:
+            return None
+        unknown = unknown - step
+        if not (np.isfinite(unknown).all() and unknown[-1] > 0.0):
+            return None
+        if np.abs(step).max() <= SMALLEST:
+            break
+    else:
+        return None
+    states = _states(plane, bases, unknown)
+    if not all(state.resolves() for state in states):
+        return None
+    energies = ENERGY_ROUNDINGS * np.ones(2)
+    rounding = np.append(MOMENT_ROUNDINGS * np.ones(unknown.size - 2), energies)
+    error = EPS * (np.abs(np.linalg.inv(matrix)) @ rounding)[-2:] + np.abs(step[-2:])
+    return _recorded(plane, states, error, len(bases) < len(members), curves)
+
+
+def _states(plane: Plane, bases: list[Basis], unknown: Floats) -> list[AtState]:
+    place = float(unknown[-2]), float(unknown[-1])
+    parts = np.split(unknown[:-2], np.cumsum([basis.degrees.size for basis in bases])[:-1])
+    return [
+        AtState(WeightedBasis.of(basis), place, plane.coefficients(*place, basis.degrees), part)
+        for basis, part in zip(bases, parts, strict=True)
+    ]
+
+
+def _system(states: list[AtState]) -> tuple[Floats, Floats]:
+    """Return the residual, (size,), and its derivatives in the states, x and q, (size, size)."""
+    size = sum(state.unknown.size for state in states) + 2
+    residual, matrix, energies = np.zeros(size), np.zeros((size, size)), np.zeros((3, size + 1))
+    start = 0
+    for row, state in zip(energies, states, strict=False):
+        own = slice(start, start := start + state.unknown.size)
+        residual[own], matrix[own, own], matrix[own, -2:] = state.residual, state.matrix, state.slopes.T
+        row[own], row[-3:-1], row[-1] = state.energy_gradient, state.energy_slopes, state.energy
+    # The third is that of the uniform state if there are two.
+    differences = energies[:2] - energies[2]
+    residual[-2:], matrix[-2:] = differences[:, -1], differences[:, :-1]
+    return residual, matrix
+
+
+def _recorded(
+    plane: Plane, states: list[AtState], error: Floats, uniform: bool, curves: tuple[str, str]
+) -> OrganisingPoint:
+    known = states[0].coefficients.place
+    points = [stationary_point(state, known.problem) for state in states]
+    moments = [significant_moments(point)[:2] for point in points]
+    row = Row(known.values, (0.0, 0.0), known.problem, moments[0], None, points[0].invariant, 0.0, -1, 0, 0.0)
+    value = float(known.values[0])
+    spread = float(np.abs(known.slopes[0]) @ error) + plane.rounding(value)
+    further = [*moments[1:], UNIFORM] if uniform else moments[1:]
+    bounds = value - spread, value + spread
+    found = organising(row, "triple point", plane, bounds, curves, WORDS["triple point"], further)
+    return replace(found, domain=known.problem.domain, problem=known.problem)

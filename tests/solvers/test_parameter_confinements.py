@@ -1,0 +1,108 @@
+"""Diagrams in the parameters of a confinement: its strength through zero, its orientation, its symmetry broken."""
+
+import numpy as np
+import pytest
+from scipy.optimize import brentq
+from scipy.special import ive
+
+from meanfield import (
+    Circle,
+    CosineSeries,
+    External,
+    InvalidInput,
+    Kuramoto,
+    McKeanVlasov,
+    NotResolved,
+    Perceptron,
+    Sphere,
+)
+from solvers import bifurcation_diagram, stationary_states
+
+# Relative accuracy promised for located points, and that of states.
+LOCATED, STATE = 1e-12, 1e-11
+SERIES = CosineSeries((-1.0, -0.3))
+
+
+def test_a_magnet_is_reversed():
+    # m = A(x), x = kappa m - h with A = I_1/I_0; folds where kappa A'(x) = 1.
+    problem = McKeanVlasov(Circle(), Kuramoto(), coupling=3.0, confinement=External(cosine=(0.3,)))
+    diagram = bifurcation_diagram(problem, (-0.8, 0.8), parameter="confinement_cosine1", rates=False)
+    (branch,) = diagram.branches
+
+    def mean(x):
+        return ive(1, x) / ive(0, x)
+
+    x = brentq(lambda x: 3.0 * (1.0 - mean(x) / x - mean(x) ** 2) - 1.0, 0.5, 3.0, xtol=1e-15)
+    folds = np.sort([event.value for event in diagram.events("fold")])
+    np.testing.assert_allclose(folds, (3.0 * mean(x) - x) * np.array([-1.0, 1.0]), rtol=LOCATED)
+    free = diagram.events("branch point")
+    assert len(free) == 2
+    for event in free:
+        assert event.lower <= 0.0 <= event.upper or abs(event.value) < LOCATED
+        assert "turns freely" in event.description
+    np.testing.assert_allclose(3.0 * branch.cosine[:, 1] - branch.values, _argument(branch), atol=1e-11)
+    # Stable with the field, then a saddle that any turn leaves, then the maximum.
+    assert {int(count) for count in branch.unstable} == {0, 1, 2}
+
+
+def _argument(branch):
+    """x with I_1/I_0 of it the first moment."""
+    return [
+        0.0 if m == 0.0 else brentq(lambda x, m=m: ive(1, x) / ive(0, abs(x)) - m, -50.0, 50.0, xtol=1e-14)
+        for m in branch.cosine[:, 1]
+    ]
+
+
+CASES = {
+    "symmetry at an end": (External(cosine=(0.1, 0.2)), "confinement_cosine1", (0.0, 0.5)),
+    "even within": (External(cosine=(0.1, 0.2), sine=(0.1,)), "confinement_sine1", (-0.3, 0.5)),
+    "a neuron turns": (Perceptron((1.0, 0.5), (0.0, 0.7), "gelu"), "confinement_angles1", (0.5, 0.9)),
+    "one neuron turns": (Perceptron((1.0,), (0.1,), "gelu"), "confinement_angles1", (0.0, 0.2)),
+}
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_states_are_those_of_the_problem_there(case):
+    confinement, name, interval = CASES[case]
+    problem = McKeanVlasov(Circle(), SERIES, coupling=2.2, confinement=confinement)
+    diagram = bifurcation_diagram(problem, interval, parameter=name, rates=False)
+    assert not any("unfinished" in warning for warning in diagram.warnings)
+    for branch in diagram.branches:
+        for point in (0, len(branch) // 2, len(branch) - 1):
+            there = problem.with_parameter(name, float(branch.values[point]))
+            states = stationary_states(there, rates=False)
+            own = branch.cosine[point, :5] + 1j * branch.sine[point, :5]
+            distance, nearest = min(
+                ((np.abs(state.cosine[:5] + 1j * state.sine[:5] - own).max(), state) for state in states),
+                key=lambda pair: pair[0],
+            )
+            assert distance < STATE
+            assert nearest.unstable == branch.unstable[point]
+
+
+def test_a_field_of_two_wells_is_turned_by_its_sign():
+    # The sign turns it by a right angle: the diagram is its own mirror image.
+    field = External(cosine=(0.0, 0.3))
+    problem = McKeanVlasov(Circle(), CosineSeries((-1.0, -0.9)), coupling=2.6, confinement=field)
+    diagram = bifurcation_diagram(problem, (-0.4, 0.4), parameter="confinement_cosine2", rates=False)
+    ends = [
+        sorted(
+            branch.unstable[point]
+            for branch in diagram.branches
+            for point in (0, -1)
+            if branch.values[point] == end
+        )
+        for end in (-0.4, 0.4)
+    ]
+    assert ends[0] == ends[1]
+    assert ends[0][0] == 0
+
+
+def test_what_is_not_followed_is_refused_in_a_sentence():
+    kinked = McKeanVlasov(Circle(), SERIES, coupling=2.2, confinement=Perceptron((1.0,), (0.1,), "relu"))
+    with pytest.raises(NotResolved, match="take a smooth one"):
+        bifurcation_diagram(kinked, (0.5, 1.0), parameter="confinement_weights1")
+    neurons = Perceptron((1.0, 0.5), (0.3, 1.2), "tanh", (0.0, 2.0))
+    oblique = McKeanVlasov(Sphere(3), Kuramoto(), coupling=4.0, confinement=neurons)
+    with pytest.raises(InvalidInput, match="at each of some values"):
+        bifurcation_diagram(oblique, (0.5, 1.0), parameter="noise")
