@@ -149,7 +149,7 @@ def _require_capabilities(problem: Equation, parameter: str, search: bool) -> No
     elif parameter != COUPLING:
         raise InvalidInput(
             f"a phase lag turns clusters, and such waves are followed in the coupling only, not in {parameter}; "
-            f"leave parameter={parameter!r} out"
+            f"leave parameter={parameter!r} (--over) out"
         )
     if search and problem.confinement is None and not solvers_of(problem).geometry.searches(problem):
         require(problem, Capability.FREE_ENERGY, "searches for states that no branch leads to")
