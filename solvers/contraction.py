@@ -154,20 +154,31 @@ def _reason(found: Found, rate: QuantityRate) -> str:
     tail = f"the mass in flight, of a density that vanishes{order} at the separatrix label"
     tail = tail if order else "the mass in flight, of a density that is positive at the separatrix label"
     if rate.governed_by == "separatrix":
+        local, separatrix = _told_apart(rate.local_rate, rate.separatrix_rate)
         return (
-            f"the separatrix governs, since {tail}, decays slower ({rate.separatrix_rate:.6g}) than the cluster "
-            f"shrinks ({rate.local_rate:.6g})"
+            f"the separatrix governs, since {tail}, decays slower ({separatrix}) than the cluster shrinks ({local})"
         )
     if rate.governed_by == "local":
+        local, separatrix = _told_apart(rate.local_rate, rate.separatrix_rate)
         return (
-            f"the local rate governs, since the cluster shrinks slower ({rate.local_rate:.6g}) than {tail}, decays "
-            f"({rate.separatrix_rate:.6g})"
+            f"the local rate governs, since the cluster shrinks slower ({local}) than {tail}, decays ({separatrix})"
         )
     if rate.separatrix_rate is None:
         return f"which exponent governs is not known: {found.tail.doubt}"
+    factor = "sqrt(t)" if rate.quantity == "W2" else "t"
     return (
-        "both exponents agree within the error, so both govern and the decay has a factor t besides the exponential"
+        f"both exponents agree within the error, so both govern and the decay has a factor {factor} besides the "
+        "exponential"
     )
+
+
+def _told_apart(*rates: float | None) -> list[str]:
+    """Return rates with as many digits as tell them apart, six at least."""
+    for digits in range(6, 17):
+        texts = [f"{rate:.{digits}g}" for rate in rates]
+        if len(set(texts)) == len(texts):
+            break
+    return texts
 
 
 def _warnings(found: Found, rate: QuantityRate) -> list[str]:

@@ -10,7 +10,7 @@ W2                  :math:`\min(L, \mu/2)`
 support diameter    0 where the support reaches the separatrix, L elsewhere
 ==================  ============================================================
 
-At equality 1 - r has a factor t besides the exponential.
+At equality W2 has a factor :math:`\sqrt t` besides the exponential, all others but the diameter a factor t.
 """
 
 import math

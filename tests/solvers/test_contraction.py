@@ -334,12 +334,15 @@ def test_where_the_exponents_cross():
     crossing = -0.5 * math.log(2.0)
     at = contraction_rate(quiet(Transformer(crossing)))
     assert at.governed_by == "undecided"
-    assert "factor t" in at.reason
+    assert "factor t " in at.reason
+    assert "factor sqrt(t) " in contraction_rate(quiet(Transformer(crossing)), quantity="W2").reason
     assert abs(at.rate - math.sqrt(2.0)) <= at.error <= 1e-10
     for shift, governing in ((-1e-6, "local"), (1e-6, "separatrix")):
         near = contraction_rate(quiet(Transformer(crossing + shift)))
         exact = min(2 * math.exp(crossing + shift), math.exp(-crossing - shift))
         assert near.governed_by == governing
+        assert f"({2 * math.exp(crossing + shift):.7g})" in near.reason
+        assert f"({math.exp(-crossing - shift):.7g})" in near.reason
         assert abs(near.rate - exact) <= near.error <= 1e-9
 
 

@@ -1,6 +1,7 @@
 """Confinements of the ordinary sphere without an axis: states, diagrams, evolutions and particles in their field."""
 
 import dataclasses
+import functools
 import math
 
 import numpy as np
@@ -42,6 +43,12 @@ THREE = Perceptron((0.3, 0.2, 0.25), (0.4, 1.9, 1.2), "gelu", (0.3, 2.0, 4.0))
 ATTENTION = McKeanVlasov(SPHERE, Transformer(2.0), 1.0, 4.0, THREE)
 
 
+@functools.cache
+def states_in(neurons):
+    """Return the states of attention in the field of neurons."""
+    return stationary_states(ATTENTION.replace(confinement=neurons))
+
+
 def turned(neurons):
     """Return neurons in the directions that the rotation takes theirs to."""
     x, y, z = (neurons.directions @ TURN.T).T
@@ -81,8 +88,7 @@ def same_turned(upright, other, tolerance):
 
 @pytest.mark.parametrize("neurons", [Perceptron((0.3, -0.1), (0.0, math.pi), "gelu"), TWO, THREE])
 def test_states_turn_with_the_confinement(neurons):
-    problem = ATTENTION.replace(confinement=neurons)
-    upright, other = stationary_states(problem), stationary_states(problem.replace(confinement=turned(neurons)))
+    upright, other = states_in(neurons), states_in(turned(neurons))
     assert [state.unstable for state in upright] == [state.unstable for state in other]
     for one, state in zip(upright, other, strict=True):
         assert state.problem.confinement == turned(neurons)
@@ -125,7 +131,7 @@ def test_states_are_those_of_brute_force(seed):
 
 
 def test_the_indices_of_all_states_add_up_and_agree_with_spectra():
-    states = stationary_states(ATTENTION, rates=False)
+    states = states_in(THREE)
     assert sum((-1) ** state.unstable for state in states) == 1
     for state in (states[0], states[2], states[-1]):
         found = spectrum(state)
@@ -134,7 +140,7 @@ def test_the_indices_of_all_states_add_up_and_agree_with_spectra():
 
 
 def test_a_state_solves_its_equation_on_a_grid_of_its_own():
-    state = stationary_states(ATTENTION, rates=False)[0]
+    state = states_in(THREE)[0]
     points = spread(30)
     degrees = np.repeat(np.arange(20), np.arange(1, 21))
     multipliers = Transformer(2.0).multipliers(SPHERE, 19)[degrees] / (2.0 * degrees + 1.0)
@@ -149,8 +155,7 @@ def test_a_state_solves_its_equation_on_a_grid_of_its_own():
 
 
 def test_a_mirror_is_kept_and_broken():
-    problem = ATTENTION.replace(confinement=TWO)
-    labels = [state.label for state in stationary_states(problem, rates=False)]
+    labels = [state.label for state in states_in(TWO)]
     assert "C_1" in labels
     assert sum(label.startswith("C_s") for label in labels) == 4
 
@@ -188,7 +193,7 @@ def test_all_densities_evolve_as_those_about_the_axis():
 
 
 def test_a_stationary_state_stays_where_it_is():
-    state = stationary_states(ATTENTION, rates=False)[0]
+    state = states_in(THREE)[0]
     path = evolve(ATTENTION, state, 0.1, times=2)
     assert path.outcome.name == "STATIONARY"
     assert np.abs(path.cosine[-1][:100] - state.cosine[:100]).max() <= 1e-9

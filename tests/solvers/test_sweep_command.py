@@ -114,7 +114,7 @@ def test_a_killed_command_goes_on_where_it_was(tmp_path):
     """Whatever is complete at a SIGKILL is complete afterwards, and not computed again."""
     store = tmp_path / "runs"
     program = "import sys; from meanfield.cli import main; sys.exit(main())"
-    arguments = ["sweep", "transformer", "--over", "beta", "0.5", "6", "30", "--no-rates", "--store", str(store)]
+    arguments = ["sweep", "transformer", "--over", "beta", "0.5", "6", "16", "--no-rates", "--store", str(store)]
     environment = os.environ | {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
     call = [sys.executable, "-c", program, *arguments, "--workers", "2", "--quiet"]
     process = subprocess.Popen(call, env=environment, stderr=subprocess.DEVNULL)
@@ -124,11 +124,11 @@ def test_a_killed_command_goes_on_where_it_was(tmp_path):
     process.send_signal(signal.SIGKILL)
     process.wait()
     before = {path: path.stat().st_mtime_ns for path in store.glob("*/result.json")}
-    assert 4 <= len(before) < 30
+    assert 4 <= len(before) < 16
     done = open_sweep(store)
     assert np.count_nonzero(done.status == "complete") == len(before)
     assert subprocess.run(call, env=environment, check=False).returncode == 0
     after = {path: path.stat().st_mtime_ns for path in store.glob("*/result.json")}
-    assert len(after) == 30
+    assert len(after) == 16
     assert {path: after[path] for path in before} == before
     assert not list(store.rglob("*.part"))

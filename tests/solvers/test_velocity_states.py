@@ -103,7 +103,7 @@ def growing(problem, density, force=0.0):
 
 def test_random_states_are_those_of_the_collocated_equation():
     generator, seen = np.random.default_rng(31), set()
-    for beta, ratio in [(0.4, 2.3), (1.0, 1.1), (2.5, 1.9), (4.0, 1.7), *generator.uniform(1.05, 3.0, size=(2, 2))]:
+    for beta, ratio in [(0.4, 2.3), (4.0, 1.7), *generator.uniform(1.05, 3.0, size=(2, 2))]:
         noise = generator.uniform(0.3, 1.5)
         problem = ngpt(beta, ratio, noise)
         for state in stationary_states(problem):
@@ -226,7 +226,7 @@ def test_the_branch_goes_on_where_the_average_of_the_tokens_vanishes():
 )
 def test_softmax_attention_has_the_same_diagram_by_either_equation(domain, beta, highest):
     ours, own = (
-        bifurcation_diagram(ContinuityEquation(domain, law(beta), 0.7), relative=(0.8, highest))
+        bifurcation_diagram(ContinuityEquation(domain, law(beta), 0.7), relative=(0.8, highest), rates=False)
         for law in (WithoutMap, SoftmaxAttention)
     )
     geometry = solvers_of(ours.problem).geometry
