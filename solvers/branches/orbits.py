@@ -38,6 +38,16 @@ def same_orbit(one: Point, other: Point) -> bool:
 
 
 def are_same(one: Floats, other: Floats) -> bool:
-    """Return whether moments by degree are the same, up to the last degree that both have."""
+    """Return whether moments by degree are the same, up to the last degree that both have.
+
+    Moments are known as well as those beyond the last one are small: as that one is, which beside a confinement
+    with kinks is far above rounding.
+    """
     count = min(one.size, other.size)
-    return bool(np.abs(one[:count] - other[:count]).max() <= SAME)
+    return bool(np.abs(one[:count] - other[:count]).max() <= SAME + max(_last(one), _last(other)))
+
+
+def _last(moments: Floats) -> float:
+    """Return the size of the last moments that are not exactly zero, degree 0 aside; 0 if there are none."""
+    last = int(np.flatnonzero(moments[1:]).max(initial=-1)) + 1
+    return float(np.abs(moments[last - last // 8 : last + 1]).max()) if last else 0.0

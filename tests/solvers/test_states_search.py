@@ -10,6 +10,7 @@ from scipy.special import gammaln
 from meanfield import (
     Circle,
     CosineSeries,
+    External,
     KellerSegel,
     Kuramoto,
     Logarithmic,
@@ -157,6 +158,14 @@ class TestReasons:
         found = states((-1.0,), 1.3, field)
         assert [state.minimiser for state in found] == [True]
         assert "64 runs of Newton's method ended at 1 state" in found.searched
+
+    @pytest.mark.parametrize("formula", ["0.3*Abs(sin(3*t))", "0.5*Abs(sin(t)) + 0.2*sin(2*t)"])
+    def test_a_state_beside_kinks_is_one_in_whatever_symmetry_it_is_solved_for(self, formula):
+        """Moments beyond the last one are about 1e-5 there."""
+        problem = McKeanVlasov(Circle(), Kuramoto(), coupling=1.3, confinement=External.from_expression(formula))
+        found = stationary_states(problem, rates=False)
+        assert [state.minimiser for state in found] == [True]
+        assert "ended at 1 state" in found.searched
 
     def test_states_with_what_was_searched_can_be_pickled(self):
         found = states((-1.0,), 3.0)
