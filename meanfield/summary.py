@@ -4,7 +4,6 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from .equations import has_free_energy
 from .records.columns import COUPLING
 from .records.diagram import Branch, Diagram, SpecialPoint
 from .records.outcome import Outcome
@@ -66,8 +65,6 @@ def _header(diagram: Diagram) -> Iterator[str]:
         f"{_count(branches, 'branch', 'branches')}, {_count(points, 'point')}, "
         f"{_count(len(events), 'special point')}"
     )
-    if diagram.provenance.get("options", {}).get("search") is False and has_free_energy(diagram.problem):
-        yield "branches that none of these leads to, within the range, were not looked for (--search)"
     if not events:
         yield "nothing happens on the branches followed in this range: no bifurcation, fold or transition"
 
