@@ -7,7 +7,7 @@ import numpy as np
 import scipy.linalg
 from numpy.typing import NDArray
 
-from meanfield import Equation, NotResolved
+from meanfield import Equation, NotResolved, State
 from meanfield.equations import Capability, VelocityLaw
 
 from .bases import EPS, Floats
@@ -93,6 +93,14 @@ def largest_rate(matrices: Iterable[Floats]) -> float:
     if abs(rate) <= rounding:
         raise NotResolved(f"the slowest rate, {rate:.1g}, is below the rounding of the linearisation")
     return rate
+
+
+def rate_or_error(rate: Callable[[State], float], state: State) -> float | Exception:
+    """Return the rate of a state, or the error instead, so that others have theirs nevertheless."""
+    try:
+        return rate(state)
+    except Exception as error:
+        return error
 
 
 def growing(matrix: Floats) -> int:

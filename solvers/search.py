@@ -186,7 +186,9 @@ def _entry(space: SearchSpace[S], state: S | None) -> Met[S]:
 def _entered(space: SearchSpace[S], met: list[Met[S]], state: S | None) -> Met[S]:
     """Return the entry of a state among those met, to which it is added if it is new."""
     for known in met:
-        if state is known.state or (state is not None and known.state and space.are_same(known.state, state)):
+        if state is known.state:
+            return known
+        if state is not None and known.state is not None and space.are_same(known.state, state):
             return known
     met.append(_entry(space, state))
     return met[-1]
@@ -225,7 +227,8 @@ class _Search(Generic[S]):
         if (tally.settled and not missing) or not any(met.runs for met in self._met):
             return 0
         wanted = max(1, math.ceil(tally.wanting / self._space.starts[kind]))
-        return min(wanted, most, (longest if missing else most) - done)
+        # What was missing may have been found beyond the usual number of rounds.
+        return max(0, min(wanted, most, (longest if missing else most) - done))
 
     def _tally(self, kind: Kind, known: int = 0) -> Tally:
         """Return how often states were met by runs of a kind, the first ``known`` if by any."""

@@ -95,12 +95,20 @@ class Parser(argparse.ArgumentParser):
             self._refuse(token)
         return vars(values)
 
+    def _advice(self, value: str) -> str:
+        """Return what to do instead of giving an option a further value, the empty text if nothing is known."""
+        option = ""
+        for place, token in enumerate(self.argv):
+            option = token if token.startswith("--") else option
+            # The first value is the option's own.
+            if token == value and option in self.surplus and self.argv[place - 1] != option:
+                return self.surplus[option]
+        return ""
+
     def _refuse(self, token: str) -> NoReturn:
         if not token.startswith("-"):
             value = token.strip()
-            before = self.argv[: self.argv.index(value)] if value in self.argv else []
-            option = next((each for each in reversed(before) if each in self.surplus), "")
-            advice = self.surplus.get(option, f"values belong to options, see {self.prog} --help")
+            advice = self._advice(value) or f"values belong to options, see {self.prog} --help"
             raise InvalidInput(f"unexpected argument {value!r}; {advice}")
         name = token.partition("=")[0]
         flags = [flag for action in self._actions for flag in action.option_strings if flag.startswith("--")]

@@ -52,14 +52,13 @@ def curve_texts(curves: Sequence[Curve]) -> tuple[str, ...]:
     _require(curves)
     model = _model(curves)
     layout = Layout(model.unknowns, model.unknowns if model.sines else 0)
-    lines, solutions, steps, sizes, named, label = [], [], [], [], [], 0
-    for index, curve in enumerate(curves):
-        vectors = _vectors(curve, layout)
+    unknowns = [_vectors(curve, layout) for curve in curves]
+    lines, solutions, steps, named, label = [], [], [], [], 0
+    for index, (curve, vectors) in enumerate(zip(curves, unknowns, strict=True)):
         if vectors.shape[1] > LARGEST_DIMENSION:
             raise InvalidInput(
                 f"AUTO files hold at most {LARGEST_DIMENSION} unknowns, not {vectors.shape[1]}; write .nc"
             )
-        sizes.append(vectors.shape[1])
         labels = _labels(curve, label)
         named.append(f"branch {index + 1}: {curve.label}, labels {label + 1} to {labels[-1]}")
         label = int(labels[-1])
@@ -69,7 +68,7 @@ def curve_texts(curves: Sequence[Curve]) -> tuple[str, ...]:
     points, states = "".join(lines), "".join(solutions)
     # Those of the first curve; the description has the others.
     free, kind, lengths = curves[0].parameters, KINDS[curves[0].type], np.concatenate(steps).tolist()
-    constants = constants_text(model, sizes[0], free, _interval(curves), lengths, kind)
+    constants = constants_text(model, unknowns[0].shape[1], free, _interval(curves), lengths, kind)
     described = with_digests(_description(curves, layout, model, named), points, states)
     return points, states, constants, model_text(model), described
 

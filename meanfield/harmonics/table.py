@@ -40,4 +40,4 @@ def in_layout(layout: Layout, modes: Modes, cosine: Floats, sine: Floats) -> tup
     """Return moments in a layout of their domain, None where it has no place for all of them."""
     if modes.layout == layout:
         return cosine, sine
-    return None if modes.takes_azimuth else (packed(cosine), packed(sine))
+    return None if modes.angles > 1 else (packed(cosine), packed(sine))

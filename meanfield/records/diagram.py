@@ -80,8 +80,7 @@ class SpecialPoint(Record):
     parameter_value : float or None
         Its value, if it is not the coupling.
     other_cosine, other_sine : (n + 1,) float or None
-        Moments of the second state of a transition between two clustered states; None where that is the uniform
-        one or has another layout, at other points, and in files written without them.
+        Those of the second clustered state of a transition; None if it is uniform, of another layout or unknown.
     """
 
     branch: int

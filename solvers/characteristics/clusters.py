@@ -20,7 +20,8 @@ from .labels import LabelDensity
 LINKED, LEAST_MASS = 1e-3, 1e-3
 # Clusters are followed for this time, in units of 1/kappa, until 1 - r is as small as the second number.
 LONGEST_WAIT, TOGETHER = 1e15, 1e-3
-MOST_SHOWN = 6
+# What is named in the sentence: so many clusters, if they hold all but this share of the mass.
+MOST_SHOWN, LOOSE = 6, 0.05
 
 
 class Cluster(NamedTuple):
@@ -70,7 +71,7 @@ def not_collapsed(medium: Medium, density: LabelDensity, history: History) -> st
     seen = f"the density has not collapsed to one point by time {until:.4g}"
     if history.ends.size > MOST_STEPS:
         seen += f", after {MOST_STEPS} steps"
-    if len(clusters) < 2 or len(clusters) > MOST_SHOWN or spread > 0.05:
+    if len(clusters) < 2 or len(clusters) > MOST_SHOWN or spread > LOOSE:
         return (
             f"{seen}: 1 - r is {remainder:.3g} there and was {float(history.remainder.min()):.3g} at least, and no "
             "few clusters hold the mass, so it may gather later, or not at all; try another initial density, or "

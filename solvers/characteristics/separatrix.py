@@ -33,6 +33,8 @@ SEARCHED_TIMES, SEARCHED_ANGLES = 512, 8
 # Labels that part by less than the first of these need no panels of their own; panels beside them that were
 # narrower than the second divided by the factor stay narrow. Backward integration has this tolerance.
 LEAST_STRETCH, NARROW, FINEST, TOLERANCE = 4.0, 0.1, 1e-9, 1e-8
+# Logarithm of the largest factor that is told, far beyond the finest panels and within the range of doubles.
+MOST_STRETCH = 100.0
 # Labels this close are one that another pass has moved.
 SAME = 0.02
 
@@ -154,7 +156,7 @@ def _labelled(medium: Medium, history: History, places: Floats, time: float) -> 
 
     start = np.concatenate([places, np.zeros(places.size)])
     end = solve_ivp(slope, (time, 0.0), start, method="DOP853", rtol=TOLERANCE, atol=TOLERANCE).y[:, -1]
-    factors = np.exp(-np.clip(end[places.size :], FARTHEST - 100.0, 0.0))
+    factors = np.exp(-np.clip(end[places.size :], -MOST_STRETCH, 0.0))
     return list(zip(end[: places.size].tolist(), factors.tolist(), strict=True))
 
 

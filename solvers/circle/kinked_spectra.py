@@ -28,6 +28,7 @@ from meanfield import Equation, NotResolved, Spectrum, State
 from meanfield.equations import Capability, Interaction
 
 from ..bases import EPS, Floats
+from ..law_eigenvalues import rate_or_error
 from ..significant import confining_degree
 from .linearisation import complex_moments
 
@@ -66,13 +67,7 @@ def slowest_rate(state: State) -> float:
 
 def slowest_rates(states: Sequence[State]) -> list[float | Exception]:
     """Return the slowest decay rate, or the error instead, of each of several states."""
-    found: list[float | Exception] = []
-    for state in states:
-        try:
-            found.append(slowest_rate(state))
-        except Exception as error:
-            found.append(error)
-    return found
+    return [rate_or_error(slowest_rate, state) for state in states]
 
 
 def _known(state: State) -> tuple[Floats, float]:

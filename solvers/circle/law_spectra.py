@@ -33,6 +33,7 @@ from ..law_eigenvalues import (
     deflated,
     error_of,
     largest_rate,
+    rate_or_error,
     resolved_eigenvalues,
     truncations,
 )
@@ -221,13 +222,7 @@ def slowest_rate(state: State) -> float:
 
 def slowest_rates(states: Sequence[State]) -> list[float | Exception]:
     """Return the contraction rate, or the error instead, of each of several states."""
-    rates: list[float | Exception] = []
-    for state in states:
-        try:
-            rates.append(slowest_rate(state))
-        except Exception as error:
-            rates.append(error)
-    return rates
+    return [rate_or_error(slowest_rate, state) for state in states]
 
 
 def _is_uniform(state: State) -> bool:

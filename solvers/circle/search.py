@@ -198,7 +198,8 @@ class Densities(SearchSpace[Point]):
             )
         equation = self._equations[symmetry, even]
         if equation is None:
-            return None
+            # The potential acts on no density of that symmetry, which is one of the confinement.
+            return None if symmetry == 1 else self._found(moments, 1, even=even)
         b = equation.unknown_with(moments.real, -moments.imag)
         return resolved_at(equation, b, equation.q_at(self._coupling))
 

@@ -191,7 +191,7 @@ def _follow_triple(found: Found) -> None:
     completed: list[OrganisingPoint] = []
     while True:
         lines = [index for index, each in enumerate(found.curves) if each.type == "transition"]
-        for pair in set(combinations(lines, 2)) - crossed:
+        for pair in sorted(set(combinations(lines, 2)) - crossed):
             crossed.add(pair)
             for point in _triple_points(found, *pair):
                 found.add_point(point)
@@ -215,7 +215,12 @@ def _triple_points(found: Found, first: int, second: int) -> list[OrganisingPoin
     for x in {x for pair in product(*graphs) for x in crossings(*pair)}:
         value, _ = window.unscaled(x, 0.0)
         one, other = (line.point(int(np.argmin(np.abs(line.first - value)))) for line in lines)
-        point = triple_point(one, other, window.interval, (lines[0].label, lines[1].label))
+        try:
+            point = triple_point(one, other, window.interval, (lines[0].label, lines[1].label))
+        except MeanfieldError as error:
+            where = f"{window.parameter} = {value:.6g}"
+            found.warnings.append(f"a triple point where lines cross at {where} was not looked for: {error}")
+            continue
         if point is not None and window.contains(float(point.values[0]), float(point.coupling)):
             points.append(point)
     return points

@@ -25,9 +25,9 @@ from ..searched import MORSE, Searched
 from ..significant import confining_symmetry
 from ..sizing import stationary_equation
 from .identity import copies_of
+from .points import WIDER, Field
 from .polyhedral import invariant_equation
 from .recognition import fixing, recognised
-from .sampled import WIDER, Field
 from .symmetric import about_an_axis, allowed_groups, among_harmonics, field_of
 from .zonal_search import zonal_states
 

@@ -19,7 +19,8 @@ from ..bases.representations import Group
 from ..significant import confining_degree, starting_degrees, strengths
 from ..sizing import confinement_field, confining_field
 from .groups import searched_groups
-from .sampled import Field, Harmonics, Sampled, about_axis, invariant, sampled
+from .points import Field, Harmonics, about_axis, invariant
+from .sampled import Sampled, sampled
 from .upright import upright
 
 # Degrees of a confinement that decays slowly.

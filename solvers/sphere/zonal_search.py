@@ -15,7 +15,7 @@ from ..equation import StationaryEquation
 from ..geometry import Geometry
 from ..significant import confining_symmetry
 from ..sizing import stationary_equation
-from .sampled import Field
+from .points import Field
 
 # Of the degrees beyond their threshold the strongest few are combined in all signs.
 COMBINED = 4

@@ -58,7 +58,7 @@ class Start(NamedTuple):
     @property
     def has_orders(self) -> bool:
         """Whether the moments are those of densities of two angles, not uniform."""
-        return modes_of(self.problem.domain, self.layout).takes_azimuth and not self.uniform
+        return modes_of(self.problem.domain, self.layout).angles > 1 and not self.uniform
 
     @property
     def uniform(self) -> bool:

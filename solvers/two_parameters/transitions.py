@@ -164,7 +164,7 @@ class TransitionEquation(ExtendedEquation):
         states in subspaces of two groups, all that they have.
         """
         b, (one, other) = point.unknowns_on(self)[0], self.bases
-        if _group_of(one) is not _group_of(other):
+        if group_of(one) is not group_of(other):
             return b[:-1]
         if one.symmetry != other.symmetry:
             larger = max(one.symmetry, other.symmetry)
@@ -176,7 +176,7 @@ class TransitionEquation(ExtendedEquation):
         return difference
 
 
-def _group_of(basis: Basis) -> object:
+def group_of(basis: Basis) -> object:
     """Return the group of the densities of a basis on S^2 without an axis, None for others."""
     return None if basis.invariants is None else basis.invariants.group
 

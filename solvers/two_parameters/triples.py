@@ -19,11 +19,11 @@ from .plane import Plane
 from .recording import Row, organising, stationary_point
 from .starts import located, plane_of, start_of
 from .states import AtState, WeightedBasis
-from .transitions import TransitionEquation
+from .transitions import TransitionEquation, group_of
 
 # States of two lines at one value of the first parameter, near where they cross, are one within this.
 SAME = 1e-2
-# Newton's method ends where steps are this small, after so many at most.
+# Newton's method ends where steps are this small, relative to parameters above one, after so many at most.
 SMALLEST, MOST = 1e-13, 20
 # Roundings of a moment and of a free energy.
 MOMENT_ROUNDINGS, ENERGY_ROUNDINGS = 8, 32
@@ -91,9 +91,10 @@ def _same(one: _Member, other: _Member) -> bool:
     """Return whether two states are one, or images of each other by half a period."""
     if one.basis is None or other.basis is None:
         return one.basis is other.basis
-    if one.basis.symmetry != other.basis.symmetry:
+    if one.basis.symmetry != other.basis.symmetry or group_of(one.basis) is not group_of(other.basis):
         return False
-    _, mine, theirs = np.intersect1d(one.basis.degrees, other.basis.degrees, return_indices=True)
+    mine = np.isin(one.basis.degrees, other.basis.degrees)
+    theirs = np.isin(other.basis.degrees, one.basis.degrees)
     assert one.unknown is not None
     assert other.unknown is not None
     return bool(np.abs(np.abs(one.unknown[mine]) - np.abs(other.unknown[theirs])).max(initial=0.0) <= SAME)
@@ -115,7 +116,7 @@ def _located(
         unknown = unknown - step
         if not (np.isfinite(unknown).all() and unknown[-1] > 0.0):
             return None
-        if np.abs(step).max() <= SMALLEST:
+        if (np.abs(step) <= SMALLEST * np.maximum(1.0, np.abs(unknown))).all():
             break
     else:
         return None

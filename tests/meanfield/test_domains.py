@@ -7,7 +7,7 @@ import pytest
 
 from meanfield import Circle, Domain, InvalidInput, Sphere
 from meanfield.domains import domain_named, unit_sphere
-from meanfield.harmonics import modes_of
+from meanfield.harmonics import in_layout, modes_of
 from meanfield.potentials.formulas import formulas_of
 from meanfield.theory.forms import theory_of
 
@@ -17,6 +17,14 @@ def test_every_domain_is_in_every_table(kind):
     domain = kind()
     for table in (modes_of, formulas_of, theory_of):
         assert table(domain).domain == domain
+
+
+def test_moments_about_the_axis_have_a_place_among_those_by_order_and_not_the_reverse():
+    about_axis, by_order = modes_of(Sphere(3)), modes_of(Sphere(3), "order")
+    cosine, sine = in_layout("order", about_axis, np.array([1.0, 0.5, 0.25]), np.zeros(3))
+    np.testing.assert_array_equal(cosine, [1.0, 0.5, 0.0, 0.25, 0.0, 0.0])
+    np.testing.assert_array_equal(sine, np.zeros(6))
+    assert in_layout("degree", by_order, cosine, sine) is None
 
 
 @pytest.mark.parametrize("domain", [Circle(), Sphere(3), Sphere(7)])

@@ -136,8 +136,9 @@ def test_slopes_of_laws_are_derivatives(law, domain):
 
 def test_what_has_no_stationary_states_is_refused():
     lagged = equation_of(Circle(), PhaseLag(Transformer(2.0), 0.3), coupling=3.0)
-    with pytest.raises(InvalidInput, match="phase lag turns clusters"):
-        bifurcation_diagram(lagged, (1.0, 2.0), parameter="beta")
+    for parameter in ("beta", "noise", "lag"):
+        with pytest.raises(InvalidInput, match=f"phase lag turns clusters.* not in {parameter};"):
+            bifurcation_diagram(lagged, (1.0, 2.0), parameter=parameter)
     softmax = equation_of(Circle(), SOFTMAX, coupling=3.0)
     with pytest.raises(InvalidInput, match="is not admissible"):
         bifurcation_diagram(softmax, (-1.0, 2.0), parameter="beta")

@@ -23,9 +23,10 @@ from solvers.bases.confining import ConfiningField
 from solvers.bases.invariant import mode_matrix
 from solvers.bases.representations import TRIVIAL, representation
 from solvers.batched import relaxed
+from solvers.sphere import recognised
 from solvers.sphere.groups import OCTAHEDRAL, axial_group, prismatic, searched_groups, solids
-from solvers.sphere.recognition import recognised
-from solvers.sphere.sampled import Field, Sampled, about_axis, invariant
+from solvers.sphere.points import Field, about_axis, invariant
+from solvers.sphere.sampled import Sampled
 from solvers.sphere.tabulated import Separated, Tabulated
 from tests import brute_force
 from tests.campaign import subjects, trial

@@ -15,7 +15,8 @@ from solvers.search import Catalogue
 from solvers.sizing import stationary_equation
 from solvers.sphere import SPHERE, symmetric
 from solvers.sphere.groups import axial_group, prismatic, pyramidal
-from solvers.sphere.sampled import Field, Sampled, invariant
+from solvers.sphere.points import Field, invariant
+from solvers.sphere.sampled import Sampled
 from solvers.sphere.symmetric import among_harmonics, field_of
 from solvers.sphere.upright import upright
 

@@ -151,6 +151,13 @@ class TestReasons:
         assert [state.minimiser for state in found] == [None] * len(found)
         assert "not settled" in found[0].minimiser_reason
 
+    @pytest.mark.parametrize("field", [(0.0, 0.3), (0.0, 0.0, 0.3)])
+    def test_ends_at_a_state_on_which_the_potential_does_not_act_are_counted(self, field):
+        """It has the symmetry of the confinement, and no moment of degree one."""
+        found = states((-1.0,), 1.3, field)
+        assert [state.minimiser for state in found] == [True]
+        assert "64 runs of Newton's method ended at 1 state" in found.searched
+
     def test_states_with_what_was_searched_can_be_pickled(self):
         found = states((-1.0,), 3.0)
         copy = pickle.loads(pickle.dumps(found))

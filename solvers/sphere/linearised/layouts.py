@@ -9,6 +9,7 @@ import numpy as np
 from meanfield import Spectrum, State
 from meanfield.equations import Capability
 
+from ...law_eigenvalues import rate_or_error
 from . import full_rates, full_spectra, law_spectra, rates, softmax_spectra, spectra
 
 
@@ -48,16 +49,12 @@ def slowest_rate(state: State) -> float:
 def slowest_rates(states: Sequence[State]) -> list[float | Exception]:
     """Return the slowest decay rate, or the error instead, of each of several states of one equation."""
     if states and states[0].problem.lacks(Capability.GRADIENT):
-        return [_alone(state) for state in states]
+        return [rate_or_error(slowest_rate, state) for state in states]
     zonal = np.flatnonzero([state.moments.has_axis for state in states]).tolist()
     found = np.full(len(states), np.nan)
     found[zonal] = rates.rates_together([states[place] for place in zonal])
     known = found.tolist()
-    return [_alone(state) if math.isnan(rate) else rate for state, rate in zip(states, known, strict=True)]
-
-
-def _alone(state: State) -> float | Exception:
-    try:
-        return slowest_rate(state)
-    except Exception as error:
-        return error
+    return [
+        rate_or_error(slowest_rate, state) if math.isnan(rate) else rate
+        for state, rate in zip(states, known, strict=True)
+    ]
