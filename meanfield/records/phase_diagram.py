@@ -233,9 +233,7 @@ class PhaseDiagram(SavedRecord):
         lines += [f"  {point.summary()}" for point in self.special_points]
         lines.append("regions")
         for region in self.regions:
-            checked_by = {True: "confirmed", False: "NOT CONFIRMED", None: "not examined"}[region.agrees]
-            at = "" if region.point is None else f" at ({region.point[0]:.6g}, {region.point[1]:.6g})"
-            lines.append(f"  {region.name}: {100 * region.area:.3g} % of the window, {checked_by}{at}")
+            lines.append(f"  {region.name}: {100 * region.area:.3g} % of the window, {_confirmation(region)}")
         return "\n".join([*lines, *(f"  - {warning}" for warning in self.warnings)])
 
     def plot(self, ax: "Axes | None" = None, **style: Any) -> "Axes":
@@ -250,6 +248,20 @@ class PhaseDiagram(SavedRecord):
         """Return the equation at an organising point."""
         problem = self.problem.at(coupling=point.coupling)
         return problem.with_parameter(self.parameter, float(point.values[0]))
+
+
+def _confirmation(region: Region) -> str:
+    """Return in words whether a region is confirmed, and what disagrees if it is not."""
+    at = "" if region.point is None else f" at ({region.point[0]:.6g}, {region.point[1]:.6g})"
+    if region.agrees is None:
+        return f"not examined{at}"
+    if region.agrees:
+        return f"confirmed{at}"
+    if region.found_stable is None:
+        return "NOT CONFIRMED: diagrams inside it differ, and no search examined it"
+    if (region.found_minimiser, region.found_stable) == (region.minimiser, region.stable):
+        return f"NOT CONFIRMED: diagrams inside it differ, although a search agrees{at}"
+    return f"NOT CONFIRMED{at}"
 
 
 def smooth(length: Floats, places: Floats, slopes: Floats) -> Floats:

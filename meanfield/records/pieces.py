@@ -9,12 +9,15 @@ from .diagram import Branch
 
 Integers = NDArray[np.int64]
 
+# Labels of the points at which stability changes; at one of equal free energy, or at an end, it does not.
+CHANGING = ("BP", "LP")
+
 
 def segments(branch: Branch, kinds: Integers) -> Iterator[tuple[int, int, int]]:
     """Yield (first point, last point, kind) of the pieces of a branch that are of one kind.
 
-    Consecutive pieces share a point: the special point at which the kind changes, if one of the two points
-    about the change is labelled.
+    Consecutive pieces share a point: the branch point or fold at which the kind changes, if one of the two points
+    about the change is one.
     """
     if len(branch) < 2:
         return
@@ -28,4 +31,5 @@ def segments(branch: Branch, kinds: Integers) -> Iterator[tuple[int, int, int]]:
 
 def _kind_between(branch: Branch, kinds: Integers, point: int) -> int:
     left, right = int(kinds[point]), int(kinds[point + 1])
-    return right if left != right and branch.point_labels[point] and not branch.point_labels[point + 1] else left
+    first, second = (branch.point_labels[place] in CHANGING for place in (point, point + 1))
+    return right if left != right and first and not second else left

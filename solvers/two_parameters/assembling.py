@@ -217,12 +217,20 @@ def _add_uniform(
         spread = abs(slope) * (upper - lower) + plane.rounding(float(first))
         lower, upper = float(first) - spread, float(first) + spread
     tangent = np.array((1.0, slope) if plane.names[0] == plane.other else (slope, 1.0))
-    on_circle = extended(side.knots[-1].point).basis.cosines is not None
-    if nearest.type == "mode interaction" and not (on_circle and 2 * min(nearest.modes) == max(nearest.modes)):
-        power = 2 if on_circle else 1
-        tangent = _apart_from_threshold(side.knots[-1], np.array([float(first), float(second)]), power)
-    arclength = rows[-1].arclength + direction * length(side.knots[-1].point.b[:-1], 0.0)
+    last, end = side.knots[-1].point, np.array([float(first), float(second)])
+    on_circle = extended(last).basis.cosines is not None
+    resonant = on_circle and 2 * min(nearest.modes) == max(nearest.modes)
+    interacts = nearest.type == "mode interaction"
+    if interacts and not resonant:
+        tangent = _apart_from_threshold(side.knots[-1], end, 2 if on_circle else 1)
+    x, q = plane.coordinates(first, second)
+    step = direction * length(np.append(last.b[:-1], last.b[-1] - x), last.q - q)
+    arclength = rows[-1].arclength + step
     tangent *= np.copysign(1.0, tangent @ rows[-1].tangent) / length(tangent, 0.0)
+    if interacts and (resonant or not on_circle):
+        # Both parameters change like the amplitude, not its square: to leading order the last arc is a parabola.
+        speed = float(tangent @ (2.0 * (end - rows[-1].values) / step - rows[-1].tangent))
+        tangent *= speed if speed > 0.0 else 1.0
     row = uniform_row(problem, (first, second), (float(tangent[0]), float(tangent[1])), arclength)
     row.second, row.label = None if rows[-1].second is None else row.moments, nearest.type
     rows.append(row)

@@ -1,6 +1,7 @@
 """Phase diagrams and curves as records, files and figures."""
 
 import csv
+import dataclasses
 import json
 
 import numpy as np
@@ -68,6 +69,18 @@ def test_regions_know_what_is_inside():
     assert DIAGRAM.region_at(4.5, 0.7) is None
     assert "NOT CONFIRMED at (3, 1.2)" in DIAGRAM.summary()
     assert "made up" in DIAGRAM.summary()
+
+
+def test_a_region_that_is_not_confirmed_says_what_disagrees():
+    region = next(each for each in DIAGRAM.regions if each.agrees is False)
+    as_found = {"found_minimiser": region.minimiser, "found_stable": region.stable}
+    unknown = {"found_minimiser": "", "found_stable": None}
+    for fields, words in (
+        (as_found, "NOT CONFIRMED: diagrams inside it differ, although a search agrees at (3, 1.2)"),
+        (unknown, "NOT CONFIRMED: diagrams inside it differ, and no search examined it"),
+    ):
+        changed = dataclasses.replace(DIAGRAM, regions=(dataclasses.replace(region, **fields),))
+        assert words in changed.summary()
 
 
 def test_unknown_names_are_refused():

@@ -78,6 +78,16 @@ def test_stability_changes_at_the_special_point_whatever_is_counted_there(diagra
     assert [stop for _, stop, _ in segments(changed, unstable)] == [fold, len(branch) - 1]
 
 
+def test_stability_changes_at_a_fold_although_a_point_of_equal_free_energy_is_its_neighbour(diagram):
+    branch = diagram.branches[1]
+    fold = branch.point_labels.index("LP")
+    counts = (np.arange(len(branch)) > fold).astype(np.int64)
+    labels = [*branch.point_labels]
+    labels[fold + 1] = "TR"
+    changed = dataclasses.replace(branch, unstable=counts, point_labels=tuple(labels))
+    assert list(segments(changed, counts)) == [(0, fold, 0), (fold, len(branch) - 1, 1)]
+
+
 def test_uncounted_is_dotted(diagram):
     ax = plot_diagram(diagram, "m1")
     labels = [text.get_text() for text in ax.get_legend().get_texts()]

@@ -10,6 +10,8 @@ from solvers import Arclength, bifurcation_diagram, curve, phase_diagram
 from solvers.bases import CosineBasis
 from solvers.circle.complements import complements
 from solvers.geometry import Density
+from solvers.phases.found import ON_CURVE
+from solvers.phases.window import Window
 
 RANDOM = np.random.default_rng(5)
 
@@ -66,6 +68,25 @@ def test_the_curve_begins_where_the_modes_of_both_branches_are_critical_together
     # In the resonance it is tangent to the threshold of the second mode, 2/|w2|.
     assert found.slope[-1] == pytest.approx(2.0, rel=1e-12)
     assert not found.warnings
+
+
+def test_the_last_arc_to_a_resonance_is_where_diagrams_have_the_branch_point():
+    def clusters(second):
+        return McKeanVlasov(Circle(), CosineSeries([-1.0, second, -0.5]))
+
+    def branch_point(second):
+        diagram = bifurcation_diagram(clusters(second), relative=(0.99, 1.01), rates=False, depth=1)
+        return next(p for p in diagram.events("branch point") if diagram.branches[p.branch].symmetry)
+
+    found = curve(branch_point(-1.05), "w2", (-1.1, -0.6))
+    window = Window(clusters(-0.7), "w2", (-1.1, -0.6), False, (1.2, 2.2))
+    for second in (-1.015, -1.01):
+        assert found.first[-2] < second < found.first[-1]
+        x, y = window.scaled(second, float(branch_point(second).coupling))
+        assert abs(np.interp(x, *window.track(found).T) - y) <= ON_CURVE
+    # Its arclength is that of the points before, of which the tangent is the derivative.
+    chord = np.diff(found.values[-2:], axis=0)[0] / np.diff(found.arclength[-2:])[0]
+    assert chord == pytest.approx(found.tangent[-2:].mean(axis=0), rel=1e-3)
 
 
 def test_without_a_resonance_the_direction_there_is_the_limit_of_directions():
