@@ -6,18 +6,17 @@ without what its process takes to start. Its coupling is the relative one and it
 those of its constants that were the fastest.
 """
 
-import gc
 import os
 import resource
 import shutil
 import subprocess
 import sys
 import tempfile
-import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
+from rows import cpu
 from tables import heading, table
 from tasks import HIGHEST, STEP, trace_branch, trace_diagram, whole_diagram
 
@@ -74,7 +73,7 @@ class Comparison:
 
     def once(self) -> None:
         """Time both once."""
-        self.seconds = min(self.seconds, _cpu(self.ours))
+        self.seconds = min(self.seconds, cpu(self.ours))
         self.theirs_seconds = min(self.theirs_seconds, self.theirs.once())
         self.start_seconds = min(self.start_seconds, self.start.once())
 
@@ -171,13 +170,3 @@ def _build(folder: Path, place: Path, model: Model) -> None:
     subprocess.run(
         ["gfortran", "-O3", "-fopenmp", "-w", "run.f90", *objects, "-o", "program"], cwd=folder, check=True
     )
-
-
-def _cpu(task: Callable[[], object]) -> float:
-    gc.disable()
-    try:
-        started = time.process_time()
-        task()
-        return time.process_time() - started
-    finally:
-        gc.enable()

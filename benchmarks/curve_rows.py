@@ -1,9 +1,8 @@
 """The fold curve and the first-order line of the noisy transformer, and the diagram that they start from."""
 
-import gc
-import time
 from collections.abc import Callable
 
+from rows import cpu
 from tables import heading, table
 
 from meanfield import Circle, McKeanVlasov, Transformer
@@ -31,7 +30,7 @@ def report(rounds: int) -> str:
     times = dict.fromkeys(tasks, float("inf"))
     for _ in range(rounds + 1):
         for name, task in tasks.items():
-            times[name] = min(times[name], _seconds(task))
+            times[name] = min(times[name], cpu(task))
     rows = [("diagram from 0.5 to 3", "", f"{1e3 * times['diagram from 0.5 to 3']:.1f}", "", "")]
     for kind, expected in AT_THE_END.items():
         found, seconds = curve(starts.events(kind)[0], "beta", INTERVAL), times[f"{kind} curve"]
@@ -39,13 +38,3 @@ def report(rounds: int) -> str:
         rows.append((f"{kind} curve", str(len(found)), f"{1e3 * seconds:.1f}", f"{TARGET:.0f}", f"{error:.1e}"))
     head = ("task", "points", "time ms", "target ms", "error at beta = 20")
     return "\n".join([*heading(rounds), *table(head, rows)])
-
-
-def _seconds(task: Callable[[], object]) -> float:
-    gc.disable()
-    try:
-        started = time.process_time()
-        task()
-        return time.process_time() - started
-    finally:
-        gc.enable()

@@ -58,15 +58,15 @@ if TYPE_CHECKING:
     from .potentials import Potential as Potential
     from .potentials import Transformer as Transformer
     from .potentials import potential_from as potential_from
+    from .records.branch import Branch as Branch
+    from .records.branch import SpecialPoint as SpecialPoint
     from .records.comparison import Comparison as Comparison
     from .records.contraction import Contraction as Contraction
     from .records.contraction import QuantityRate as QuantityRate
     from .records.curves import Curve as Curve
     from .records.curves import CurvePoint as CurvePoint
     from .records.curves import OrganisingPoint as OrganisingPoint
-    from .records.diagram import Branch as Branch
     from .records.diagram import Diagram as Diagram
-    from .records.diagram import SpecialPoint as SpecialPoint
     from .records.ensemble import Ensemble as Ensemble
     from .records.ensemble import Estimate as Estimate
     from .records.flow_map import FlowMap as FlowMap
@@ -110,10 +110,10 @@ _HOMES = {
     "Curve": "records.curves",
     "CurvePoint": "records.curves",
     "OrganisingPoint": "records.curves",
-    "Branch": "records.diagram",
+    "Branch": "records.branch",
     "Diagram": "records.diagram",
     "PointType": "records.point_types",
-    "SpecialPoint": "records.diagram",
+    "SpecialPoint": "records.branch",
     "Circle": "domains",
     "Domain": "domains",
     "Sphere": "domains",

@@ -4,8 +4,9 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from .records.branch import Branch, SpecialPoint
 from .records.columns import COUPLING
-from .records.diagram import Branch, Diagram, SpecialPoint
+from .records.diagram import Diagram
 from .records.outcome import Outcome
 from .records.pieces import segments
 from .records.state import State

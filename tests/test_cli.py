@@ -30,7 +30,7 @@ from meanfield.cli import _commands, _description, main
 from meanfield.command_line import formatted, table
 from meanfield.export.states import PLACE_COLUMNS as STATE_PLACE_COLUMNS
 from meanfield.export.states import RESULT_COLUMNS as STATE_RESULT_COLUMNS
-from meanfield.records.diagram import PLACE_COLUMNS, RESULT_COLUMNS, SPECIAL_COLUMNS
+from meanfield.records.columns import PLACE_COLUMNS, RESULT_COLUMNS, SPECIAL_COLUMNS
 from solvers.relaxation import uniform_rate
 from tests import problems
 

@@ -29,8 +29,9 @@ from numpy.typing import NDArray
 from ..equations import Equation
 from ..errors import InvalidInput
 from ..potentials import Number
+from ..records.branch import Branch
 from ..records.columns import COUPLING
-from ..records.diagram import Branch, Diagram
+from ..records.diagram import Diagram
 from ..theory import critical_modes
 from . import records
 from .auto_description import Layout, description, with_digests

@@ -19,8 +19,9 @@ from ..equations import Equation, equation_from, has_free_energy
 from ..errors import InvalidInput, MeanfieldError
 from ..harmonics import modes_of
 from ..potentials import Number
+from ..records.branch import Branch, SpecialPoint
 from ..records.columns import COUPLING as CALLED
-from ..records.diagram import Branch, Diagram, SpecialPoint
+from ..records.diagram import Diagram
 from ..records.observables import FREE_ENERGY_GAP
 from ..records.outcome import Outcome
 from ..records.point_types import PointType

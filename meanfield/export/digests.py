@@ -12,7 +12,8 @@ from typing import Any
 import numpy as np
 
 from ..errors import InvalidInput
-from ..records.diagram import Branch, Diagram, SpecialPoint
+from ..records.branch import Branch, SpecialPoint
+from ..records.diagram import Diagram
 from . import plausible, records
 
 KEY = "digest"

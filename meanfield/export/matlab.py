@@ -23,8 +23,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..records.branch import Branch, SpecialPoint
 from ..records.columns import COUPLING, parameter_column
-from ..records.diagram import Branch, Diagram, SpecialPoint
+from ..records.diagram import Diagram
 from . import digests, records
 
 MATCONT_LABELS = {"branch point": "BP", "fold": "LP", "transition": "TR", "endpoint": "EP"}

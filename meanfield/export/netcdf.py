@@ -14,8 +14,9 @@ from numpy.typing import NDArray
 from ..domains import Domain
 from ..errors import InvalidInput
 from ..harmonics import CircleModes, Modes
+from ..records.branch import Branch, SpecialPoint
 from ..records.columns import COUPLING, parameter_column, tangent_column
-from ..records.diagram import Branch, Diagram, SpecialPoint
+from ..records.diagram import Diagram
 from ..records.observables import observable_named
 from ..records.state import State
 from . import digests, records

@@ -9,11 +9,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import InvalidInput
+from ..records.branch import Branch, SpecialPoint
 from ..records.columns import COUPLING
 from ..records.comparison import Comparison
 from ..records.contraction import Contraction
 from ..records.curves import Curve
-from ..records.diagram import Branch, Diagram, SpecialPoint
+from ..records.diagram import Diagram
 from ..records.ensemble import Ensemble
 from ..records.phase_diagram import PhaseDiagram
 from ..records.trajectory import Trajectory

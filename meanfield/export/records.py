@@ -23,8 +23,9 @@ from numpy.typing import NDArray
 
 from ..equations import Equation, equation_from
 from ..errors import InvalidInput
+from ..records.branch import Branch, SpecialPoint
 from ..records.columns import COUPLING, parameter_column, tangent_column
-from ..records.diagram import Branch, Diagram, SpecialPoint
+from ..records.diagram import Diagram
 from ..records.observables import FREE_ENERGY_GAP
 from ..records.outcome import Outcome
 from .layouts import check_layout, layout_of

@@ -17,7 +17,8 @@ from typing import Any
 import numpy as np
 
 from ..errors import InvalidInput
-from ..records.diagram import Branch, Diagram, SpecialPoint
+from ..records.branch import Branch, SpecialPoint
+from ..records.diagram import Diagram
 from . import digests, records, sets
 from .files import beside
 

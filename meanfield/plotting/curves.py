@@ -8,7 +8,8 @@ from numpy.typing import NDArray
 
 from ..arguments import checked
 from ..errors import InvalidInput
-from ..records.diagram import Branch, Diagram, SpecialPoint
+from ..records.branch import Branch, SpecialPoint
+from ..records.diagram import Diagram
 from ..records.outcome import Outcome
 from ..records.pieces import segments
 from .appearance import MARKERS, STYLES, colour_number, colour_of, new_axes, plain_frame

@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 
 from ..arguments import checked
 from ..harmonics import Modes, Moments, modes_of
-from ..records.diagram import Branch, Diagram
+from ..records.branch import Branch
+from ..records.diagram import Diagram
 from ..records.state import State
 from .appearance import COLOURS, STYLES, UNIFORM_COLOUR, plain_frame
 from .captions import titled_axes

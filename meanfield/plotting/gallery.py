@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 from ..arguments import ITSELF, checked
 from ..errors import InvalidInput
 from ..harmonics import Moments
-from ..records.diagram import Branch, Diagram
+from ..records.branch import Branch
+from ..records.diagram import Diagram
 from ..records.state import State
 from .globe import colour_bar, globe, mollweide, require_sphere
 from .quantities import abscissa, coupling_symbol

@@ -8,8 +8,9 @@ from numpy.typing import NDArray
 from ..arguments import checked
 from ..errors import InvalidInput
 from ..harmonics import Moments, modes_of
+from ..records.branch import Branch, SpecialPoint
 from ..records.columns import COUPLING
-from ..records.diagram import Branch, Diagram, SpecialPoint
+from ..records.diagram import Diagram
 from ..records.observables import observable_named
 
 Floats = NDArray[np.float64]

@@ -1,5 +1,8 @@
 """The records of results: plain arrays with names, to be saved, exported, plotted and summarised."""
 
+from .branch import Branch as Branch
+from .branch import SpecialPoint as SpecialPoint
+from .branch import state_at as state_at
 from .columns import COUPLING as COUPLING
 from .columns import parameter_column as parameter_column
 from .comparison import Comparison as Comparison
@@ -12,10 +15,7 @@ from .curves import Curve as Curve
 from .curves import CurvePoint as CurvePoint
 from .curves import CurveType as CurveType
 from .curves import OrganisingPoint as OrganisingPoint
-from .diagram import Branch as Branch
 from .diagram import Diagram as Diagram
-from .diagram import SpecialPoint as SpecialPoint
-from .diagram import state_at as state_at
 from .ensemble import Ensemble as Ensemble
 from .flow_map import FlowMap as FlowMap
 from .observables import ANGULAR_VELOCITY as ANGULAR_VELOCITY

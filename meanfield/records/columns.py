@@ -2,6 +2,9 @@
 
 import re
 
+from ..domains import Domain
+from ..harmonics import modes_of
+
 # The parameter of diagrams where no other is named.
 COUPLING = "coupling"
 # The columns of tables of points, between which those of the observables stand.
@@ -45,3 +48,8 @@ def with_parameter(columns: tuple[str, ...], parameter: str) -> tuple[str, ...]:
         return columns
     place = columns.index("coupling")
     return (*columns[:place], parameter_column(parameter), *columns[place:])
+
+
+def of_axis(names: tuple[str, ...], domain: Domain) -> tuple[str, ...]:
+    """Return names of moments, restricted to those that tables of a domain have."""
+    return tuple(name for name in names if name[0] in modes_of(domain).columns)

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-from .diagram import Branch
+from .branch import Branch
 
 Integers = NDArray[np.int64]
 

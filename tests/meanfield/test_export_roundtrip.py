@@ -9,7 +9,7 @@ from sample import repulsive_sample, sample
 
 from meanfield import Diagram, open_diagram
 from meanfield.export import diagram_to_json_object, save, state_to_xarray
-from meanfield.records.diagram import PLACE_COLUMNS, RESULT_COLUMNS, SPECIAL_COLUMNS
+from meanfield.records.columns import PLACE_COLUMNS, RESULT_COLUMNS, SPECIAL_COLUMNS
 
 # Of an equation with a free energy.
 COLUMNS_OF_POINTS = (*PLACE_COLUMNS, "free_energy_gap", *RESULT_COLUMNS)

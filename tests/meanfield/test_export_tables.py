@@ -11,7 +11,7 @@ from sample import repulsive_sample, sample
 from scipy.io import loadmat
 
 from meanfield.export import save
-from meanfield.records.diagram import PLACE_COLUMNS, RESULT_COLUMNS, SPECIAL_COLUMNS
+from meanfield.records.columns import PLACE_COLUMNS, RESULT_COLUMNS, SPECIAL_COLUMNS
 
 # Of an equation with a free energy.
 COLUMNS_OF_POINTS = (*PLACE_COLUMNS, "free_energy_gap", *RESULT_COLUMNS)
