@@ -87,7 +87,7 @@ class LawEquation(ParameterEquation):
         law, unknown, coupling = self._law(b, q)
         role, own = self.problem.place_of(self.path.name)
         _, unit = self.path.beyond(q)
-        slope = np.zeros(law.weighted(unknown, coupling).shape)
+        slope: Floats = np.zeros(())
         if role == "noise":
             slope = -unit / law.problem.positive_noise * law.drift_field(unknown, coupling)
         elif role == self.problem.law_field:
