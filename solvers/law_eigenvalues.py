@@ -20,6 +20,10 @@ TRUNCATION_TOLERANCE = 1e-9
 ROUNDING = 4.0
 # Moments of the density above this decide the degrees for counts; so many more there are, of so many at most.
 RESOLVED, BEYOND, MOST = 1e-12, 24, 256
+# Degrees for counts are multiples of this, so that points of a branch share tables of harmonics.
+SHARED = 16
+# Points whose counts are kept: those of a branch are counted, and asked later whether rounding decides them.
+COUNTED = 512
 
 # Most degrees under a law without a Gibbs map: where its velocity is hardly smooth the moments of a state decay
 # slowly, and eigenvalues change little by what is left out. How well two truncations must agree there.
@@ -72,6 +76,13 @@ class Eigenvalues(NamedTuple):
     errors: Floats
 
 
+class Signs(NamedTuple):
+    """The number of eigenvalues with a real part above rounding, and whether that of one is within it of zero."""
+
+    growing: int
+    neutral: bool
+
+
 def deflated(matrix: Floats, generator: Floats) -> Floats:
     """Return a matrix whose eigenvalue 0 with a known eigenvector is moved behind all others (Brauer)."""
     square = float(generator @ generator)
@@ -103,14 +114,22 @@ def rate_or_error(rate: Callable[[State], float], state: State) -> float | Excep
         return error
 
 
-def growing(matrix: Floats) -> int:
-    """Return the number of eigenvalues whose real parts are above rounding."""
-    return int(np.count_nonzero(_real_parts(matrix) > rounding_in(matrix)))
+def signs_in(matrix: Floats) -> Signs:
+    """Return how many eigenvalues of a matrix grow, and whether one may or may not.
 
-
-def has_neutral(matrix: Floats) -> bool:
-    """Return whether the real part of an eigenvalue is within rounding of zero, and its sign not known."""
-    return bool(np.abs(_real_parts(matrix)).min(initial=np.inf) <= rounding_in(matrix))
+    Where the symmetric part is negative definite none does (Bendixson), which a Cholesky factorisation tells in a
+    fraction of the time.
+    """
+    rounding = rounding_in(matrix)
+    opposite = -0.5 * (matrix + matrix.T)
+    # Its own rounding is that of a sum of as many products as there are rows.
+    opposite.flat[:: matrix.shape[0] + 1] -= matrix.shape[0] * rounding
+    *_, failure = scipy.linalg.lapack.dpotrf(opposite, overwrite_a=True)
+    if not failure:
+        return Signs(0, False)
+    rates = _real_parts(matrix)
+    neutral = np.abs(rates).min(initial=np.inf) <= rounding
+    return Signs(int(np.count_nonzero(rates > rounding)), bool(neutral))
 
 
 def rounding_in(matrix: Floats) -> float:
@@ -121,7 +140,7 @@ def rounding_in(matrix: Floats) -> float:
 def counting_degree(last: int) -> int:
     """Return the degree of truncation for counts at a density of a degree."""
     last = min(last, MOST)
-    return last + max(BEYOND, last // 3)
+    return SHARED * -(-(last + max(BEYOND, last // 3)) // SHARED)
 
 
 def _real_parts(matrix: Floats) -> Floats:

@@ -37,7 +37,7 @@ NEARLY_TURNING, PARABOLAS, SAME_SHARE = 0.2, 6, 1e-4
 BEYOND_END = 0.1
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)
 class Point:
     """An accepted point of a branch: its equation, solution and arclength.
 

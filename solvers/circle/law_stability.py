@@ -14,7 +14,7 @@ from ..bases import Floats
 from ..branches.continuation import Point
 from ..equation import StationaryEquation, plus_projector
 from ..geometry import BlockMatrix, UnsymmetricMatrix
-from ..law_eigenvalues import RESOLVED, counting_degree, growing, has_neutral
+from ..law_eigenvalues import COUNTED, RESOLVED, Signs, counting_degree, signs_in
 from ..newton import NEUTRAL
 from ..significant import significant_degrees, strengths
 from .axial_linearisation import AxialLinearisation
@@ -27,31 +27,31 @@ def unstable_counts(point: Point, neutral: float = NEUTRAL) -> tuple[int, int]:
 
     Those within rounding of zero do not count.
     """
-    about = _about(point)
-    even = odd = 0
-    for residue in classes_of(point):
-        cosines = growing(about.of_class(residue, False))
-        even += cosines
-        # Sines are as many except in the extreme classes.
-        twofold = 0 < 2 * residue < about.symmetry
-        odd += cosines if twofold else growing(about.of_class(residue, True))
-    return even, odd
+    cosines, sines = _signs(point)
+    return sum(signs.growing for signs in cosines), sum(signs.growing for signs in sines)
 
 
 def is_counted(point: Point) -> bool:
     """Return whether no eigenvalue but those of rotation is within rounding of zero."""
-    about = _about(point)
-    parts = ((residue, sines) for residue in classes_of(point) for sines in (False, True))
-    return not any(has_neutral(about.of_class(*part)) for part in parts)
+    return not any(signs.neutral for kind in _signs(point) for signs in kind)
 
 
-def _about(point: Point) -> AxialLinearisation:
-    """Return the linearised equation at a point with the degrees for counts."""
-    return _linearisation(
-        point, counting_degree(point.equation.basis.symmetry * last_degree(point.moments, RESOLVED))
-    )
+@functools.lru_cache(maxsize=COUNTED)
+def _signs(point: Point) -> tuple[tuple[Signs, ...], tuple[Signs, ...]]:
+    """Return the signs of growth rates in the classes of cosines and of sines."""
+    degree = counting_degree(point.equation.basis.symmetry * last_degree(point.moments, RESOLVED))
+    about, classes = _linearisation(point, degree), classes_of(point)
+    cosines = [signs_in(about.of_class(residue, False)) for residue in classes]
+    # Sines grow alike except in the extreme classes.
+    sines = [
+        signs if 0 < 2 * residue < about.symmetry else signs_in(about.of_class(residue, True))
+        for residue, signs in zip(classes, cosines, strict=True)
+    ]
+    return tuple(cosines), tuple(sines)
 
 
+# The blocks of a point are asked for one after the other.
+@functools.lru_cache(maxsize=2)
 def _linearisation(point: Point, degree: int) -> AxialLinearisation:
     """Return the linearised equation at a point."""
     basis = point.equation.basis

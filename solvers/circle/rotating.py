@@ -21,7 +21,7 @@ from meanfield.records import ANGULAR_VELOCITY
 
 from ..bases import EPS, Floats
 from ..branches.uniform import uniform_state
-from ..law_eigenvalues import growing, has_neutral
+from ..law_eigenvalues import signs_in
 from ..search import SAME, Ends, Kind, Lost, Met, Rounds, SearchSpace, known_states, search
 from ..searched import Searched
 from .law_spectra import Linearisation
@@ -200,7 +200,8 @@ def _finished(problem: Equation, wave: Wave) -> Wave:
     moments = wave.moments * np.exp(-1j * angle * np.arange(wave.moments.size))
     moments[first] = abs(wave.moments[first])
     matrix = Linearisation(problem, moments, moments.size - 1, wave.speed).deflated(None)
-    return wave._replace(moments=moments, unstable=None if has_neutral(matrix) else growing(matrix))
+    signs = signs_in(matrix)
+    return wave._replace(moments=moments, unstable=None if signs.neutral else signs.growing)
 
 
 def _state(problem: Equation, wave: Wave) -> State:

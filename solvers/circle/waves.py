@@ -9,6 +9,8 @@ Unstable directions are counted by the eigenvalues of the linearised equation L.
 the wave's equation; births of :math:`-L_{kl}/(Dk^2)` on the class n/2, with entries of order one.
 """
 
+import functools
+
 import numpy as np
 
 from ..bases import Floats, Integers
@@ -17,7 +19,7 @@ from ..branches.continuation import Point
 from ..branches.detection import Event
 from ..branches.junctions import Departure, departure_from
 from ..geometry import Birth, BlockMatrix, UnsymmetricMatrix
-from ..law_eigenvalues import RESOLVED, counting_degree, growing, has_neutral
+from ..law_eigenvalues import COUNTED, RESOLVED, Signs, counting_degree, signs_in
 from ..newton import NEUTRAL
 from ..rotating import RotatingEquation
 from ..sizing import equation_among
@@ -36,11 +38,12 @@ def _about(point: Point) -> Linearisation:
     return Linearisation(problem, moments, degree, point.invariant)
 
 
-def _parts(point: Point) -> tuple[Floats, Floats]:
-    """Return the linearised equation on the degrees of the symmetry of a wave, and on all others."""
+@functools.lru_cache(maxsize=COUNTED)
+def _signs(point: Point) -> tuple[Signs, Signs]:
+    """Return the signs of growth rates on the degrees of the symmetry of a wave, and on all others."""
     about = _about(point)
     matrix, own = about.deflated(None), np.tile(about.modes % point.equation.basis.symmetry == 0, 2)
-    return matrix[np.ix_(own, own)], matrix[np.ix_(~own, ~own)]
+    return signs_in(matrix[np.ix_(own, own)]), signs_in(matrix[np.ix_(~own, ~own)])
 
 
 def unstable_counts(point: Point, neutral: float = NEUTRAL) -> tuple[int, int]:
@@ -48,13 +51,13 @@ def unstable_counts(point: Point, neutral: float = NEUTRAL) -> tuple[int, int]:
 
     Those within rounding of zero do not count.
     """
-    own, others = _parts(point)
-    return growing(own), growing(others)
+    own, others = _signs(point)
+    return own.growing, others.growing
 
 
 def is_counted(point: Point) -> bool:
     """Return whether no eigenvalue but that of rotation is within rounding of zero."""
-    return not any(has_neutral(part) for part in _parts(point))
+    return not any(signs.neutral for signs in _signs(point))
 
 
 def blocks_of(point: Point) -> list[Block]:

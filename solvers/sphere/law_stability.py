@@ -5,12 +5,14 @@ where one vanishes. Among densities about the axis they are located by the Jacob
 singular there as well; in other sectors by :math:`-L_{kl}/(D\,k(k+d-2))`, with entries of order one.
 """
 
+import functools
+
 import numpy as np
 
 from ..branches.continuation import Point
 from ..equation import plus_projector
 from ..geometry import BlockMatrix, UnsymmetricMatrix
-from ..law_eigenvalues import MOST, RESOLVED, counting_degree, growing, has_neutral
+from ..law_eigenvalues import COUNTED, MOST, RESOLVED, Signs, counting_degree, signs_in
 from ..newton import NEUTRAL
 from ..sizing import equation_among
 from .linearised.interaction import repetitions
@@ -23,25 +25,26 @@ def unstable_counts(point: Point, neutral: float = NEUTRAL) -> tuple[int, int]:
 
     Those within rounding of zero do not count.
     """
-    about = _about(point)
+    about, *others = _signs(point)
     dimension = point.equation.problem.domain.dimension
-    sectors = range(1, about.last_sector + 1)
-    others = sum(repetitions(dimension, order) * growing(about.deflated(order)) for order in sectors)
-    return growing(about.deflated(0)), others
+    return about.growing, sum(repetitions(dimension, m) * signs.growing for m, signs in enumerate(others, start=1))
 
 
 def is_counted(point: Point) -> bool:
     """Return whether no eigenvalue but those of rotation is within rounding of zero."""
-    about = _about(point)
-    return not any(has_neutral(about.deflated(order)) for order in range(about.last_sector + 1))
+    return not any(signs.neutral for signs in _signs(point))
 
 
-def _about(point: Point) -> ZonalLinearisation:
-    """Return the linearised equation at a point with the degrees for counts."""
+@functools.lru_cache(maxsize=COUNTED)
+def _signs(point: Point) -> list[Signs]:
+    """Return the signs of growth rates by sector."""
     moments, _ = point.by_degree
-    return _linearisation(point, counting_degree(int(np.flatnonzero(np.abs(moments) > RESOLVED)[-1])))
+    about = _linearisation(point, counting_degree(int(np.flatnonzero(np.abs(moments) > RESOLVED)[-1])))
+    return [signs_in(about.deflated(order)) for order in range(about.last_sector + 1)]
 
 
+# The blocks of a point are asked for one after the other.
+@functools.lru_cache(maxsize=2)
 def _linearisation(point: Point, degree: int | None = None) -> ZonalLinearisation:
     """Return the linearised equation at a point, by default with as many degrees as its equation resolves."""
     moments, _ = point.by_degree

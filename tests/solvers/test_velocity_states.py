@@ -34,6 +34,7 @@ from solvers.branches.continuation import Point, state_at
 from solvers.branches.recording import state_of
 from solvers.circle import law_stability
 from solvers.domains import solvers_of
+from solvers.law_eigenvalues import signs_in
 from solvers.sizing import stationary_equation
 from solvers.velocity import VelocityEquation
 from tests import oracles
@@ -560,3 +561,19 @@ def test_what_breaks_reflection_is_named_and_not_followed():
     state = diagram.state("primary", event.point)
     values = growing(state.problem, 2.0 * np.pi * state.density(ANGLES), -field.slope(ANGLES))
     assert np.abs(values).min() < 1e-6
+
+
+def test_signs_of_growth_rates_are_those_of_the_eigenvalues():
+    """Whether the symmetric part, negative definite, decides them or not; and one within rounding has none."""
+    generator, seen = np.random.default_rng(5), set()
+    for size in generator.integers(1, 40, 200):
+        matrix = generator.normal(size=(size, size)) - generator.uniform(0.0, 4.0) * np.sqrt(size) * np.eye(size)
+        rates = np.linalg.eigvals(matrix).real
+        found = signs_in(matrix)
+        assert found == ((rates > 0.0).sum(), False)
+        definite = np.linalg.eigvalsh(matrix + matrix.T).max() < 0.0
+        seen.add((definite, found.growing > 0))
+    assert seen == {(True, False), (False, False), (False, True)}
+    rotation = np.array([[0.0, 1.0], [-1.0, 0.0]])
+    assert signs_in(rotation) == (0, True)
+    assert signs_in(rotation - 1e-14 * np.eye(2)) == (0, False)

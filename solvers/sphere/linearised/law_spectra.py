@@ -17,13 +17,14 @@ The matrices are not symmetric; only real parts are reported. Rotation of the ax
 other eigenvalues as in :mod:`solvers.circle.law_spectra`.
 """
 
+import functools
 from typing import NamedTuple
 
 import numpy as np
 
-from meanfield import Equation, NotResolved, Spectrum, State, growth_rates
+from meanfield import Domain, Equation, NotResolved, Spectrum, State, growth_rates
 from meanfield.equations import Capability
-from meanfield.harmonics import gauss_rule
+from meanfield.harmonics import Rule, gauss_rule
 
 from ...bases import EPS, Floats
 from ...bases.gegenbauer import sector_functions
@@ -66,6 +67,35 @@ class Meridian(NamedTuple):
     weights: Floats
 
 
+def _rule(dimension: int, degree: int) -> Rule:
+    """Return the rule for products of three functions up to a degree, one of them a density."""
+    return gauss_rule(dimension, 2 * degree + 32)
+
+
+def _numbers(domain: Domain, degree: int) -> Floats:
+    """Return the numbers of harmonics of the degrees up to the last."""
+    return np.array([float(domain.multiplicity(k)) for k in range(degree + 1)])
+
+
+# Those of the sectors of a state or two, from which its neighbours on a branch seldom differ in the degree.
+@functools.lru_cache(maxsize=24)
+def _sector(domain: Domain, order: int, degree: int) -> tuple[Floats, Floats, Floats]:
+    """Return psi_l, their slopes, and psi_l over sin(theta), l = m..degree, (degree + 1 - m, n) each; read-only."""
+    dimension = domain.dimension
+    rule = _rule(dimension, degree)
+    sines = np.sqrt(rule.fine * (2.0 - rule.fine)).astype(float)
+    degrees = np.arange(order, degree + 1)
+    roots = np.sqrt(_numbers(domain, degree)[order:])[:, None]
+    values = roots * sector_functions(dimension, order, rule, degree)
+    over = values / sines
+    slopes = order * np.cos(np.arccos(rule.nodes)) * over
+    raised = np.sqrt((degrees - order) * (degrees + order + dimension - 2.0))[1:, None]
+    slopes[1:] -= raised * roots[1:] * sector_functions(dimension, order + 1, rule, degree)
+    for table in (values, slopes, over):
+        table.flags.writeable = False
+    return values, slopes, over
+
+
 class ZonalLinearisation:
     """Matrices of the sectors at a zonal state.
 
@@ -82,8 +112,8 @@ class ZonalLinearisation:
     def __init__(self, problem: Equation, cosine: Floats, degree: int) -> None:
         self.problem, self.degree = problem, degree
         self.dimension = self.problem.domain.dimension
-        self.rule = gauss_rule(self.dimension, 2 * degree + 32)
-        self.numbers = np.array([float(self.problem.domain.multiplicity(k)) for k in range(degree + 1)])
+        self.rule = _rule(self.dimension, degree)
+        self.numbers = _numbers(self.problem.domain, degree)
         law = self.problem.velocity
         self._kernel = law.drive(self.problem.domain, degree) / self.numbers
         radial = law.radial(self.problem.domain, degree)
@@ -93,21 +123,8 @@ class ZonalLinearisation:
         self.moments = moments
         self.meridian = self._meridian(moments)
 
-    def functions(self, order: int) -> tuple[Floats, Floats, Floats]:
-        """Return psi_l, their slopes, and psi_l over sin(theta), l = m..degree, (degree + 1 - m, n) each."""
-        angles = np.arccos(self.rule.nodes)
-        sines = np.sqrt(self.rule.fine * (2.0 - self.rule.fine)).astype(float)
-        degrees = np.arange(order, self.degree + 1)
-        roots = np.sqrt(self.numbers[order:])[:, None]
-        values = roots * sector_functions(self.dimension, order, self.rule, self.degree)
-        over = values / sines
-        slopes = order * np.cos(angles) * over
-        raised = np.sqrt((degrees - order) * (degrees + order + self.dimension - 2.0))[1:, None]
-        slopes[1:] -= raised * roots[1:] * sector_functions(self.dimension, order + 1, self.rule, self.degree)
-        return values, slopes, over
-
     def _meridian(self, moments: Floats) -> Meridian:
-        values, slopes, _ = self.functions(0)
+        values, slopes, _ = _sector(self.problem.domain, 0, self.degree)
         law, weights = self.problem.velocity, self.rule.weights
         coefficients = np.sqrt(self.numbers) * moments
         drive = (self._kernel * coefficients) @ values
@@ -137,7 +154,7 @@ class ZonalLinearisation:
     def matrix(self, order: int) -> Floats:
         """Return the matrix of a sector in the psi_l, l = max(m, 1)..degree."""
         here, law, coupling = self.meridian, self.problem.velocity, self.problem.fixed_coupling
-        values, slopes, over = self.functions(order)
+        values, slopes, over = _sector(self.problem.domain, order, self.degree)
         first = 1 if order == 0 else 0
         values, slopes, over = values[first:], slopes[first:], over[first:]
         kernel = self._kernel[order + first :, None]
