@@ -28,7 +28,6 @@ from meanfield.records import ANGULAR_VELOCITY
 from ..bases import EPS, Floats
 from ..lanczos import check_size
 from ..law_eigenvalues import (
-    STEP,
     agreed_rate,
     deflated,
     error_of,
@@ -36,6 +35,7 @@ from ..law_eigenvalues import (
     rate_or_error,
     resolved_eigenvalues,
     truncations,
+    velocity_slopes,
 )
 from ..significant import even_size
 from .axial_linearisation import AxialLinearisation
@@ -89,6 +89,7 @@ class Linearisation:
         radial = self._radial_kernel
         self.radial = None if radial is None else self._values((radial * self._ahead)[: moments.size] * moments)
         self.velocity = law.speed(self.drive, self.slope**2, self.radial) * self.slope
+        self._slopes = velocity_slopes(law, self.drive, self.slope, self.radial, 0.0)
 
     @property
     def angles(self) -> Floats:
@@ -122,30 +123,33 @@ class Linearisation:
         scaled[..., 0] *= 2.0
         return np.asarray(np.fft.irfft(scaled, self.points, norm="forward"))
 
-    def _changes(self, moments: Matrix) -> Floats:
-        """Return the derivatives of the velocity along perturbations with moments c - i s, on the grid."""
-        law = self.problem.velocity
-        moments = self._ahead[: self.degree + 1] * moments
-        drive = self._kernel * moments
-        slope = 1j * np.arange(self.degree + 1) * drive
-        moved = None
-        if self._radial_kernel is not None and self.radial is not None:
-            moved = self.radial + 1j * STEP * self._values(self._radial_kernel[: self.degree + 1] * moments)
-        shifted = self.slope + 1j * STEP * self._values(slope)
-        changed = law.speed(self.drive + 1j * STEP * self._values(drive), shifted * shifted, moved) * shifted
-        return np.asarray(changed.imag / STEP)
+    def _products(self) -> tuple[Matrix, Matrix]:
+        """Return the coefficients of exp(ijt) in the drift of Re(m exp(ikt)) by m and its conjugate; k the rows.
+
+        The drift is Re(m exp(ikt) g_k(t)), where g_k is a sum of a few real functions with complex factors.
+        """
+        coupling, degrees = self.problem.fixed_coupling, self.modes
+        drift = coupling * self.velocity - self._speed
+        confinement = self.problem.confinement
+        if confinement is not None:
+            drift = drift - np.asarray(confinement.slope(self.angles), dtype=float)
+        along, bent = _shifted(drift, self.degree)
+        by_drive, by_slope, by_radial = self._slopes
+        ahead = 0.5 * coupling * self._ahead[1 : self.degree + 1]
+        drive = ahead * self._kernel[1:]
+        terms = [(by_drive, drive), (by_slope, 1j * degrees * drive)]
+        if self._radial_kernel is not None and by_radial is not None:
+            terms += [(by_radial, ahead * self._radial_kernel[1 : self.degree + 1])]
+        for values, factors in terms:
+            before, behind = _shifted(self.density * values, self.degree)
+            along = along + factors[:, None] * before
+            bent = bent + factors.conj()[:, None] * behind
+        return along, bent
 
     def matrix(self, sines: bool) -> tuple[Floats, Floats]:
         """Return the rows of cosines and of sines, (N, N) each, of L applied to the cosines or the sines."""
-        unit = np.zeros((self.degree, self.degree + 1), dtype=complex)
-        unit[np.arange(self.degree), self.modes] = 0.5 * (-1j if sines else 1.0)
-        perturbation = self._values(2.0 * unit)
-        drift = self.problem.fixed_coupling * (perturbation * self.velocity + self.density * self._changes(unit))
-        drift -= self._speed * perturbation
-        confinement = self.problem.confinement
-        if confinement is not None:
-            drift -= perturbation * np.asarray(confinement.slope(self.angles), dtype=float)
-        flux = np.fft.rfft(drift, norm="forward")[:, 1 : self.degree + 1]
+        along, bent = self._products()
+        flux = -0.5j * (along - bent) if sines else 0.5 * (along + bent)
         change = -2j * self.modes * flux
         cosines, odd = change.real.T.copy(), -change.imag.T.copy()
         diagonal = odd if sines else cosines
@@ -169,6 +173,15 @@ class Linearisation:
         """Return a block of L whose rotation eigenvalue is moved behind all others."""
         matrix, generator = self.block(sines)
         return matrix if self.problem.confinement is not None else deflated(matrix, generator)
+
+
+def _shifted(values: Floats, degree: int) -> tuple[Matrix, Matrix]:
+    """Return the Fourier coefficients of degree j - k and of degree j + k, j, k = 1..N, of values on a grid."""
+    half = np.fft.rfft(values, norm="forward")[: 2 * degree + 1]
+    whole = np.concatenate([half[degree - 1 : 0 : -1].conj(), half])
+    rows = np.lib.stride_tricks.sliding_window_view(whole, degree)
+    # Element i of the whole is of degree i + 1 - N.
+    return rows[degree - 1 :: -1][:degree], rows[degree + 1 : 2 * degree + 1]
 
 
 def _convolved(kernel: Floats, weights: Floats) -> Floats:
