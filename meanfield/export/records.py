@@ -161,6 +161,9 @@ def load(text: str) -> Any:
 
 
 def _parsed(text: str) -> Any:
+    # A text with a sign and a point has no more digits than this; that settles nearly all numbers.
+    if len(text) <= DOUBLE_DIGITS + 1:
+        return float(text)
     mantissa = re.sub(r"[-.]", "", text.lower().split("e")[0]).lstrip("0")
     return extended(text) if len(mantissa) > DOUBLE_DIGITS else float(text)
 
