@@ -77,7 +77,7 @@ def _found(equation: ExtendedEquation, unknown: Floats, q: float, kind: str) -> 
     matrix, derivative = equation.linearise(unknown, q, unknown)
     tangent = np.linalg.svd(np.column_stack([matrix, derivative]))[2][-1]
     solution = correct(equation, unknown, q, tangent[:-1], float(tangent[-1]), POLISHED)
-    if solution is None:
+    if solution is None or equation.has_uniform(solution.b):
         return None
     point = resolve(Point(equation, solution, 1.0))
     if isinstance(point, End):

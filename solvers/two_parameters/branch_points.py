@@ -66,7 +66,9 @@ class ComplementaryBlock:
         self.matrix = np.eye(degrees.size) - self.weights[:, None] * self.covariance * attractions
         if complement.rotates and plane.problem.confinement is None:
             turn = self.weights * complement.rotation(self.density, degrees)
-            self.matrix += np.outer(turn, turn) / float(turn @ turn)
+            square = float(turn @ turn)
+            # The uniform state, at which a curve may end, has none.
+            self.matrix += np.outer(turn, turn) / square if square else 0.0
 
     def slopes(self, null: Borders) -> tuple[Floats, Floats]:
         """Return the derivatives of h in the unknowns of the state, and in x and q."""
@@ -104,10 +106,11 @@ class BranchPointSystem(SingularSystem):
         phi = block.coefficients.attractions * self.null[0] / block.weights
         second, fourth = block.complement.even_moments(block.density, block.degrees, phi)
         squares = block.complement.third_moments(block.density, block.degrees, phi, phi) / second
-        follows = np.linalg.solve(state.matrix, 0.5 * weights * squares)
+        # The adjugate, det J times the inverse, is regular where the state itself is neutral as well.
+        follows = adjugate(state.matrix) @ (0.5 * weights * squares)
         own_part = squares @ (state.coefficients.attractions * follows / weights)
         cumulant = fourth / second**2 - 3.0
-        return float((-cumulant / 24.0 - own_part / 4.0) * np.linalg.det(state.matrix))
+        return float(-cumulant / 24.0 * np.linalg.det(state.matrix) - own_part / 4.0)
 
     @property
     def normal(self) -> Floats:
@@ -115,6 +118,13 @@ class BranchPointSystem(SingularSystem):
         (state,) = self.states
         in_unknowns, in_place = self.condition_slopes
         return np.asarray(in_place - state.slopes @ np.linalg.solve(state.matrix.T, in_unknowns))
+
+
+def adjugate(matrix: Floats) -> Floats:
+    """Return the matrix of cofactors of a square matrix, transposed: its determinant times its inverse."""
+    left, sizes, right = np.linalg.svd(matrix)
+    others = np.array([np.delete(sizes, place).prod() for place in range(sizes.size)])
+    return np.asarray(np.linalg.det(left) * np.linalg.det(right) * (right.T * others) @ left.T)
 
 
 class BranchPointEquation(SingularEquation):

@@ -24,6 +24,8 @@ from .states import AtState, WeightedBasis
 
 # States that are images of each other on two sides of the uniform state are not farther from each other than this.
 CLOSE = 0.5
+# Of a state that Newton's method takes for a more symmetric one, this share of what breaks the symmetry is left.
+COLLAPSED = 1e-7
 
 
 class System:
@@ -202,6 +204,9 @@ class ExtendedEquation(StationaryEquation):
 
     def _is_halved(self, last: Point, point: Point, place: int) -> bool:
         before, after = self.broken(last, place), self.broken(point, place)
+        if length(after, 0.0) <= COLLAPSED * length(before, 0.0):
+            # Newton's method went on along the curve of the more symmetric state, which crosses this one.
+            return True
         if not (before @ after < 0.0 and length(after - before, 0.0) <= CLOSE):
             return False
         chord = length(after - before, 0.0)
@@ -209,6 +214,10 @@ class ExtendedEquation(StationaryEquation):
         own = point.unknowns_on(self)[0][self._places(place)]
         whole = float(own @ own - after @ after) > chord**2
         return whole or (len(self.bases) > 1 and self._arrives(last, point, place) is not None)
+
+    def has_uniform(self, b: Floats) -> bool:
+        """Return whether one of the states is the uniform one up to rounding."""
+        return any(length(b[self._places(number)], 0.0) <= COLLAPSED for number in range(len(self.bases)))
 
     def broken(self, point: Point, place: int) -> Floats:
         """Return the unknowns of a state that vanish where it has twice its symmetry."""

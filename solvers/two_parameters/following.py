@@ -323,6 +323,8 @@ def _returned(knots: list[Knot]) -> bool:
     start, last, end = (_vector(knots[place].point, knots[-1].point) for place in (0, -2, -1))
     chord, ahead = end - last, start - last
     size = length(chord, 0.0)
+    if size == 0.0:
+        return False
     along = float(ahead @ chord) / size**2
     return 0.0 < along <= 1.0 and length(ahead - along * chord, 0.0) <= MISSED * size * along * (1 - along) + KNOWN
 

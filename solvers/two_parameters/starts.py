@@ -357,7 +357,8 @@ def first_point(equation: ExtendedEquation, b: Floats, q: float) -> Point | End:
         matrix, derivative = found.derivatives
     tangent = np.linalg.svd(np.column_stack([matrix, derivative]))[2][-1]
     solution = correct(equation, b, q, tangent[:-1], float(tangent[-1]), POLISHED)
-    if solution is None or max(np.abs(solution.b - b).max(), abs(solution.q - q)) > MOVED:
+    moved = solution is None or max(np.abs(solution.b - b).max(), abs(solution.q - q)) > MOVED
+    if solution is None or moved or (equation.has_uniform(solution.b) and not equation.has_uniform(b)):
         raise InvalidInput(
             "no curve was found through the start: Newton's method leads elsewhere; start from a point that is "
             "located, whose status is converged"

@@ -38,6 +38,8 @@ POLISHING = 6
 # Two states of one symmetry that approach each other this closely are followed no farther: beside is the cusp in
 # which they merge, where the system of both is singular.
 NEAR = 0.05
+# Closer states are one up to rounding.
+MERGED = 1e-6
 
 
 class UniformTransition(System):
@@ -157,6 +159,12 @@ class TransitionEquation(ExtendedEquation):
         near = NEAR if self.bases[0].symmetry == self.bases[1].symmetry else 0.0
         return bool(before @ after < 0.0 or (size < near and size < former))
 
+    def is_degenerate(self, point: Point) -> bool:
+        """Return whether one of two states is the uniform one, or both are one."""
+        if len(self.bases) == 1:
+            return False
+        return self.has_uniform(point.unknowns_on(self)[0]) or length(self.separation(point), 0.0) <= MERGED
+
     def separation(self, point: Point) -> Floats:
         """Return the difference of the two states in the unknowns of the first.
 
@@ -187,8 +195,22 @@ def transition_start(start: Start, plane: Plane) -> Point | End:
     Raises
     ------
     InvalidInput
-        If it has one state, which is no uniform one.
+        If it has one state, which is no uniform one, or two that are one.
     """
+    point = _first_point(start, plane)
+    if isinstance(point, Point):
+        equation = point.equation
+        assert isinstance(equation, TransitionEquation)
+        if equation.is_degenerate(point):
+            raise InvalidInput(
+                "no first-order line was found through the start: its states are one, or one is the uniform one; "
+                "start from a transition of a diagram"
+            )
+    return point
+
+
+def _first_point(start: Start, plane: Plane) -> Point | End:
+    """Return :func:`transition_start` whether its states are apart or not."""
     if start.second is None and plane.problem.confinement is not None and start.organising not in BEGINNINGS:
         raise InvalidInput("a transition in a confinement is between two states, and the start names one")
     place, basis, b = located(start, plane, start.first)
@@ -198,6 +220,8 @@ def transition_start(start: Start, plane: Plane) -> Point | End:
         return first_point(equation, np.concatenate([b, second, [place[0]]]), place[1])
     if start.organising not in BEGINNINGS:
         equation = TransitionEquation(plane, (basis,))
+        if not np.any(b):
+            raise InvalidInput("the start of the line names no state but the uniform one")
         (state,) = equation.at_states(np.append(b, place[0]), place[1])
         if abs(state.energy) > EQUAL * float(b @ b):
             raise InvalidInput(

@@ -5,6 +5,7 @@ the uniform state, whose free energy is the origin, is no unknown.
 """
 
 from dataclasses import replace
+from itertools import combinations
 from typing import NamedTuple
 
 import numpy as np
@@ -19,7 +20,7 @@ from .plane import Plane
 from .recording import Row, organising, stationary_point
 from .starts import located, plane_of, start_of
 from .states import AtState, WeightedBasis
-from .transitions import TransitionEquation, group_of
+from .transitions import MERGED, TransitionEquation, group_of
 
 # States of two lines at one value of the first parameter, near where they cross, are one within this.
 SAME = 1e-2
@@ -87,8 +88,13 @@ def _members(
     return (x, q), known if len(known) == 2 else [*known, _Member(None, None)]
 
 
-def _same(one: _Member, other: _Member) -> bool:
-    """Return whether two states are one, or images of each other by half a period."""
+def _is_uniform(member: _Member) -> bool:
+    """Return whether a state has become the uniform one, as beside the end of a line where both are one."""
+    return member.unknown is not None and float(np.abs(member.unknown).max()) <= MERGED
+
+
+def _same(one: _Member, other: _Member, difference: float = SAME) -> bool:
+    """Return whether two states are one up to a difference, or images of each other by half a period."""
     if one.basis is None or other.basis is None:
         return one.basis is other.basis
     if one.basis.symmetry != other.basis.symmetry or group_of(one.basis) is not group_of(other.basis):
@@ -97,7 +103,7 @@ def _same(one: _Member, other: _Member) -> bool:
     theirs = np.isin(other.basis.degrees, one.basis.degrees)
     assert one.unknown is not None
     assert other.unknown is not None
-    return bool(np.abs(np.abs(one.unknown[mine]) - np.abs(other.unknown[theirs])).max(initial=0.0) <= SAME)
+    return bool(np.abs(np.abs(one.unknown[mine]) - np.abs(other.unknown[theirs])).max(initial=0.0) <= difference)
 
 
 def _located(
@@ -122,6 +128,9 @@ def _located(
         return None
     states = _states(plane, bases, unknown)
     if not all(state.resolves() for state in states):
+        return None
+    reached = [_Member(basis, state.unknown) for basis, state in zip(bases, states, strict=True)]
+    if any(_same(*pair, MERGED) for pair in combinations(reached, 2)) or any(map(_is_uniform, reached)):
         return None
     energies = ENERGY_ROUNDINGS * np.ones(2)
     rounding = np.append(MOMENT_ROUNDINGS * np.ones(unknown.size - 2), energies)
