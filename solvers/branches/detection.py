@@ -1,4 +1,4 @@
-"""Events between two neighbouring points of a branch, located to rounding level.
+"""Events between two neighbouring points of a branch, located to rounding level where they are regular.
 
 Every event is the zero of a smooth scalar function of the arclength, evaluated at points that Newton has
 re-corrected on the curve: the tangent's coupling component (fold), an ordered eigenvalue of a symmetry block
@@ -144,7 +144,7 @@ class _Curve:
         return abs(self(left).q - self(right).q)
 
     def _blurred(self, values: dict[float, float], root: float, noise: float) -> float:
-        """Return the change of q over which a function changes by its noise, by the nearest value well above that."""
+        """Return the change of q over which a function changes by its noise, by the nearest value well above it."""
         ends = (self.first.arclength, self.second.arclength)
         above = [s for s, value in values.items() if abs(value) > ABOVE * noise] or ends
         nearest = min(above, key=lambda s: abs(s - root))
@@ -233,7 +233,7 @@ def _branch_points(curve: _Curve, folds: list[Point]) -> list[Event]:
 
 
 def _met(curve: _Curve) -> Crossing | None:
-    """Return the point where another curve of the same symmetry crosses, if a direction of the own changes there."""
+    """Return the point where another curve of the same symmetry crosses, if an own direction changes there."""
     first, second = curve.first, curve.second
     if not second.equation.symmetric or abs(first.unstable - second.unstable) != 1:
         return None

@@ -26,8 +26,8 @@ from .stability import AzimuthalBlock
 LIMIT = np.array([1.0, -20.0, 64.0]) / 45.0
 # Lengths of images agree to this share of their change along the branch.
 IMAGE = 1e-2
-# Where they nearly do, the point in the middle is moved, so often at the most. On both sides of a fold lengths differ
-# by more than twice that change.
+# Where they nearly do, the point in the middle is moved, so often at the most. On both sides of a fold lengths
+# differ by more than twice that change.
 NEARLY, CENTRES = 0.5, 3
 
 
@@ -121,14 +121,14 @@ def _arrival_between(pairs: list[tuple[Point, Point]], point: Point, middle: flo
     b = LIMIT @ np.array([0.5 * (left.b + right.b) for left, right in pairs])
     equation = point.equation
     solution = Solution(b, q, equation.evaluate(b, q), np.zeros_like(b), 0.0, 0)
-    # At a distance d J has an eigenvalue of the order of d^2 and q a slope of that of d: q is known to rounding over d.
+    # At a distance d J has an eigenvalue of order d^2 and q a slope of order d: q is known to rounding over d.
     error = abs(q + offset - (4.0 * couplings[2] - couplings[1]) / 3.0) + abs(offset) + 4.0 * ROUNDING / reach
     met = Point(equation, solution, middle)
     return Arrival(met, equation.value(q), True, "a branch of larger symmetry", error=error)
 
 
 def _same_lengths(left: Point, right: Point, inner: Point, share: float) -> bool:
-    """Return whether two states are images: their lengths agree to a share of their distance from a state nearby."""
+    """Return whether two states are images: their lengths agree to a share of their change from one nearby."""
     mine, other, near = lengths(left), lengths(right), lengths(inner)
     return float(np.abs(mine - other).max()) <= share * float(np.abs(mine - near).max())
 

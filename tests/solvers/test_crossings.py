@@ -2,8 +2,6 @@
 
 import functools
 
-import pytest
-
 from meanfield import GegenbauerSeries, McKeanVlasov, Outcome, Sphere
 from solvers import bifurcation_diagram
 
