@@ -53,3 +53,12 @@ def test_brackets_of_noisy_events_hold_the_place(monkeypatch):
     for point in located:
         assert point.lower <= crossed.lower
         assert crossed.upper <= point.upper
+
+
+def test_a_branch_between_two_others_is_told_once():
+    """Its other end is found on a state in another orientation, from which it is followed back."""
+    heptagonal = McKeanVlasov(Sphere(3), GegenbauerSeries((0.0,) * 6 + (-1.0,)))
+    found = bifurcation_diagram(heptagonal, relative=(0.95, 1.05), depth=2, rates=False)
+    between = [branch for branch in found.branches if branch.outcome == Outcome.JOINED_BRANCH]
+    assert [branch.label for branch in between] == ["C_2v from zonal 7"]
+    assert any(branch.label == "C_2v from D_7h 7" for branch in found.branches)
