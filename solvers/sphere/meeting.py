@@ -110,19 +110,27 @@ def _pairs(last: Point, point: Point, middle: float, reach: float) -> list[tuple
 
 
 def _arrival_between(pairs: list[tuple[Point, Point]], point: Point, middle: float) -> Arrival:
-    """Return the arrival by the limit of the means of pairs of images."""
+    """Return the arrival by the limit of the means of pairs of images.
+
+    With q = q_0 + c t^2 on both sides of the point, pairs at distances d from a middle that is off it by delta have
+    differences of 4 c d delta in q, and means that are off by c delta^2 in q and by delta along the kernel in b.
+    """
     couplings = [0.5 * (left.q + right.q) for left, right in pairs]
-    # Off the centre by delta, means of q are off by c delta^2, and its differences at +-d are 4 c d delta.
-    left, right = pairs[2]
-    reach = 2.0 * (right.arclength - left.arclength)
-    bend = (couplings[0] - couplings[1]) / (0.75 * reach**2)
-    offset = (left.q - right.q) ** 2 / (bend * reach**2)
+    distances = np.array([0.5 * (right.arclength - left.arclength) for left, right in pairs])
+    bend = (couplings[0] - couplings[1]) / (distances[0] ** 2 - distances[1] ** 2)
+    differences = np.array([left.q - right.q for left, right in pairs])
+    off = float(LIMIT @ (differences / distances)) / (4.0 * bend)
+    offset = bend * off**2
     q = float(LIMIT @ couplings) - offset
-    b = LIMIT @ np.array([0.5 * (left.b + right.b) for left, right in pairs])
+    left, right = pairs[2]
+    b = LIMIT @ np.array([0.5 * (one.b + other.b) for one, other in pairs])
+    b += off * (right.b - left.b) / (2.0 * distances[2])
     equation = point.equation
     solution = Solution(b, q, equation.evaluate(b, q), np.zeros_like(b), 0.0, 0)
     # At a distance d J has an eigenvalue of order d^2 and q a slope of order d: q is known to rounding over d.
-    error = abs(q + offset - (4.0 * couplings[2] - couplings[1]) / 3.0) + abs(offset) + 4.0 * ROUNDING / reach
+    error = (
+        abs(q + offset - (4.0 * couplings[2] - couplings[1]) / 3.0) + abs(offset) + ROUNDING / float(distances[2])
+    )
     met = Point(equation, solution, middle)
     return Arrival(met, equation.value(q), True, "a branch of larger symmetry", error=error)
 
