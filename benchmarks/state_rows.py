@@ -66,6 +66,7 @@ def catalogue(rates: bool = True) -> dict[str, Callable[[], object]]:
         "sphere, Transformer 3": solving(sphere, Transformer(beta=3.0), 2.5),
         **{f"sphere, degree {degree}": solving(sphere, series, 1.2) for degree, series in single.items()},
         "sphere, degree 4 in a field": solving(sphere, single[4], 1.3, GegenbauerSeries((0.0, 0.2))),
+        "sphere, degree 8 in a field": solving(sphere, single[8], 1.3, GegenbauerSeries((0.0, 0.2))),
         "sphere, degrees to 4": solving(sphere, GegenbauerSeries(MIXED[:4]), 1.6),
         "sphere, degrees to 4 in a field": solving(
             sphere, GegenbauerSeries(MIXED[:4]), 1.6, GegenbauerSeries((0.3, -0.4))

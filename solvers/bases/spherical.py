@@ -28,7 +28,7 @@ from meanfield import InvalidInput
 from meanfield.harmonics import Rule, degrees_and_orders, gauss_rule
 
 from .base import Floats
-from .spherical_ducc import DuccEngine
+from .spherical_ducc import DuccEngine, DuccSectorEngine
 from .spherical_tables import TableEngine
 
 Backend = Literal["numpy", "ducc0"]
@@ -64,6 +64,10 @@ class Engine(Protocol):
 
     def analyse(self, values: Floats) -> Pair:
         """Return the uniform means of values on the grid times harmonics, packed."""
+
+
+class GradientEngine(Engine, Protocol):
+    """Protocol of those that sum gradients as well."""
 
     def gradient(self, cosine: Floats, sine: Floats) -> Pair:
         """Return the polar and azimuthal components of the gradient of the sum on the grid."""
@@ -123,7 +127,7 @@ class SphericalTransform:
         self.rings = degree + 1 if rings is None else rings
         self.meridians = symmetry * 2 * (degree // symmetry + 1) if meridians is None else meridians
         self._check()
-        self.backend = chosen_backend(backend, symmetry)
+        self.backend = chosen_backend(backend)
         self.rule: Rule = gauss_rule(3, self.rings)
         self.cosines = self.rule.nodes
         self.weights = self.rule.weights
@@ -131,7 +135,14 @@ class SphericalTransform:
         self.azimuths = 2.0 * np.pi * np.arange(self.meridians // symmetry) / self.meridians
         self.degrees, self.orders = degrees_and_orders(degree)
         self.multiplicities = 2.0 * self.degrees + 1.0
-        self._engine: Engine = TableEngine(self) if self.backend == "numpy" else DuccEngine(self, ducc())
+
+    @functools.cached_property
+    def _engine(self) -> Engine:
+        return self._gradients if self.symmetry == 1 or self.backend == "numpy" else DuccSectorEngine(self, ducc())
+
+    @functools.cached_property
+    def _gradients(self) -> GradientEngine:
+        return TableEngine(self) if self.backend == "numpy" else DuccEngine(self, ducc())
 
     def _check(self) -> None:
         if not 0 <= self.degree <= LARGEST_DEGREE:
@@ -158,7 +169,7 @@ class SphericalTransform:
     def gradient(self, cosine: Floats, sine: Floats) -> Pair:
         r"""Return :math:`\partial_\theta v` and :math:`\partial_\varphi v/\sin\theta` of the plain sum v."""
         self._check_gradient()
-        return self._engine.gradient(cosine, sine)
+        return self._gradients.gradient(cosine, sine)
 
     def divergence(self, polar: Floats, azimuthal: Floats) -> Pair:
         r"""Return the uniform means of a tangent field times the gradients of the harmonics, packed.
@@ -167,7 +178,7 @@ class SphericalTransform:
         the field along :math:`\hat\theta` and :math:`\hat\varphi`, (rings, meridians) each.
         """
         self._check_gradient()
-        return self._engine.divergence(polar, azimuthal)
+        return self._gradients.divergence(polar, azimuthal)
 
     def mean(self, values: Floats) -> float:
         """Return the uniform mean of values on the grid."""
@@ -178,9 +189,9 @@ class SphericalTransform:
             raise InvalidInput(f"gradients need all orders: symmetry 1, not {self.symmetry}")
 
 
-def chosen_backend(backend: Backend | None, symmetry: int) -> Backend:
-    """Return the back end to use; ducc0 does not sum sectors of a symmetry."""
-    if backend == "numpy" or symmetry > 1 or (backend is None and ducc() is None):
+def chosen_backend(backend: Backend | None) -> Backend:
+    """Return the back end to use."""
+    if backend == "numpy" or (backend is None and ducc() is None):
         return "numpy"
     if backend not in (None, "ducc0"):
         raise InvalidInput(f'harmonics are summed by "numpy" or "ducc0", not {backend!r}')

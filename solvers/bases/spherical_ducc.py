@@ -5,7 +5,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .base import Floats
+from ..transforms import FourierTransform
+from .base import Floats, Integers
 
 if TYPE_CHECKING:
     from .spherical import SphericalTransform
@@ -31,10 +32,7 @@ class DuccEngine:
         self._weights = grid.weights / meridians
         degrees, orders = grid.degrees, grid.orders
         self._places = orders * (2 * grid.degree + 1 - orders) // 2 + degrees
-        # ducc0's harmonics are orthonormal, complex, and carry the sign of Condon and Shortley.
-        norms = np.sqrt(4.0 * np.pi / grid.multiplicities) * np.where(orders % 2, -1.0, 1.0)
-        self._to_complex = norms / np.where(orders > 0, np.sqrt(2.0), 1.0)
-        self._to_real = norms * np.where(orders > 0, np.sqrt(2.0), 1.0)
+        self._to_complex, self._to_real = _norms(degrees, orders)
 
     def synthesise(self, cosine: Floats, sine: Floats) -> Floats:
         """Return the sum of the harmonics with packed coefficients on the grid."""
@@ -69,3 +67,57 @@ class DuccEngine:
     def _real(self, alm: NDArray[np.complex128]) -> Pair:
         waves = alm[self._places]
         return self._to_real * waves.real, -self._to_real * waves.imag
+
+
+class DuccSectorEngine:
+    """Sums over the orders that are multiples of a symmetry, on one sector: by ducc0 along the meridians."""
+
+    def __init__(self, grid: "SphericalTransform", library: Any) -> None:
+        self._sht = library.sht
+        last, orders = grid.degree, np.arange(0, grid.degree + 1, grid.symmetry)
+        counts = last + 1 - orders
+        # Where degree 0 of an order would stand, of degrees one after the other.
+        starts = np.append(0, np.cumsum(counts)[:-1]) - orders
+        self._orders = orders.size
+        self._legendre: dict[str, Any] = {
+            "lmax": last,
+            "theta": grid.polar,
+            "mval": orders.astype(np.uint64),
+            "mstart": starts.astype(np.uint64),
+            "nthreads": 1,
+        }
+        of_order = np.repeat(orders, counts)
+        degrees = np.arange(of_order.size) - np.repeat(starts, counts)
+        self._places: Integers = degrees * (degrees + 1) // 2 + of_order
+        self._size = grid.degrees.size
+        self._fourier = FourierTransform(grid.azimuths.size, grid.rings)
+        self._weights = grid.weights / grid.azimuths.size
+        self._to_complex, self._to_real = _norms(degrees, of_order)
+
+    def synthesise(self, cosine: Floats, sine: Floats) -> Floats:
+        """Return the sum of the harmonics with packed coefficients on the grid."""
+        alm = self._to_complex * (cosine[self._places] - 1j * sine[self._places])
+        transform = self._fourier
+        transform.coefficients[:] = 0.0
+        transform.coefficients[:, : self._orders] = self._sht.alm2leg(alm=alm[None], **self._legendre)[0]
+        transform.synthesise()
+        return np.array(transform.values)
+
+    def analyse(self, values: Floats) -> Pair:
+        """Return the uniform means of values on the grid times harmonics, packed."""
+        transform = self._fourier
+        np.multiply(values, self._weights[:, None], out=transform.values)
+        transform.analyse()
+        rows = np.ascontiguousarray(transform.coefficients[:, : self._orders])
+        waves = self._sht.leg2alm(leg=rows[None], **self._legendre)[0]
+        moments = np.zeros((2, self._size))
+        moments[0, self._places] = self._to_real * waves.real
+        moments[1, self._places] = -self._to_real * waves.imag
+        return moments[0], moments[1]
+
+
+def _norms(degrees: Integers, orders: Integers) -> tuple[Floats, Floats]:
+    """Return factors to and from coefficients of orthonormal harmonics with the sign of Condon and Shortley."""
+    norms = np.sqrt(4.0 * np.pi / (2.0 * degrees + 1.0)) * np.where(orders % 2, -1.0, 1.0)
+    halves = np.where(orders > 0, np.sqrt(2.0), 1.0)
+    return norms / halves, norms * halves

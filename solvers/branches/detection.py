@@ -1,4 +1,4 @@
-"""Events between two neighbouring points of a branch, located to rounding level.
+"""Events between two neighbouring points of a branch, located to rounding level where they are regular.
 
 Every event is the zero of a smooth scalar function of the arclength, evaluated at points that Newton has
 re-corrected on the curve: the tangent's coupling component (fold), an ordered eigenvalue of a symmetry block
@@ -23,12 +23,17 @@ from ..bases import EPS, Floats, Integers
 from ..geometry import Block, BlockMatrix
 from ..newton import NEUTRAL, ROUNDING, solve_at
 from .continuation import Point, hermite, point_between, turning_point
+from .crossings import Crossing, crossing_between
 
 # A point at the end of an interval has its coupling to this share.
 LOCATED = 1e-10
 # Eigenvalues farther than this from zero, a thousand times what counts as neutral, have the same sign by
 # factorisation and by decomposition, whose errors are some roundings of the norm.
 CERTAIN = 1e3 * NEUTRAL
+# Second derivatives of functions along a curve, by their change over it and its length: beyond this there is noise.
+BEND = 100.0
+# Values above their noise by this factor tell the slope.
+ABOVE = 8.0
 
 
 @dataclass(slots=True)
@@ -36,7 +41,8 @@ class Event:
     """A located event: its kind, the point on the curve and the change of the unstable count.
 
     ``crossing`` is set where curves nearly cross without a symmetry, more closely than steps resolve:
-    the point at which they would cross. ``rival`` is the second of two clustered states of equal free energy.
+    the point at which they would cross; ``meets`` where curves of one symmetry cross to rounding.
+    ``rival`` is the second of two clustered states of equal free energy.
     """
 
     kind: PointType
@@ -51,6 +57,7 @@ class Event:
     after: int | None = None
     recorded: int | None = None
     crossing: Point | None = None
+    meets: bool = False
     rival: Point | None = None
 
     @property
@@ -110,20 +117,23 @@ class _Curve:
         values = {low: function(self.first), high: function(self.second)}
         if not values[low] * values[high] < 0.0:
             return None
+        bend = BEND * abs(values[high] - values[low]) / (high - low) ** 2
+        noise = rounding
 
         def scalar(arclength: float) -> float:
+            nonlocal noise
             if arclength not in values:
                 value = function(self(arclength))
-                values[arclength] = value if abs(value) > rounding else 0.0
+                noise = max(noise, _noise(values, arclength, value, bend))
+                values[arclength] = value if abs(value) > noise else 0.0
             return values[arclength]
 
         if guess is not None and low < (start := guess(self.first, self.second)) < high:
             low, high = (start, high) if scalar(start) * values[high] < 0.0 else (low, start)
         tolerance = 4 * EPS * max(1.0, high)
         root = brentq(scalar, low, high, xtol=tolerance, rtol=4 * EPS, maxiter=200, disp=False)
-        steepness = abs(values[self.second.arclength] - values[self.first.arclength])
-        noise = rounding * abs(self.second.q - self.first.q) / steepness
-        return self(root), max(self._bracket(values, root), noise)
+        error = max(self._bracket(values, root), self._blurred(values, root, noise))
+        return self(root), error + _strayed(self(root)) if noise > rounding else error
 
     def _bracket(self, values: dict[float, float], root: float) -> float:
         """Return the spread in q of the tightest pair of arclengths with opposite signs around the root."""
@@ -132,6 +142,37 @@ class _Curve:
         left = min(negative, key=lambda s: abs(s - root))
         right = min(positive, key=lambda s: abs(s - root))
         return abs(self(left).q - self(right).q)
+
+    def _blurred(self, values: dict[float, float], root: float, noise: float) -> float:
+        """Return the change of q over which a function changes by its noise, by the nearest value well above it."""
+        ends = (self.first.arclength, self.second.arclength)
+        above = [s for s, value in values.items() if abs(value) > ABOVE * noise] or ends
+        nearest = min(above, key=lambda s: abs(s - root))
+        return 2.0 * noise * abs(self(nearest).q - self(root).q) / abs(values[nearest])
+
+
+def _strayed(point: Point) -> float:
+    """Return how far rounding moves a point across the curve, beside another one that crosses it, or onto that."""
+    jacobian, derivative = point.equation.linearise(point.b, point.q, point.moments)
+    least = np.linalg.svd(np.column_stack([jacobian, derivative]), compute_uv=False)[-1]
+    return float(ROUNDING / max(least, ROUNDING))
+
+
+def _noise(values: dict[float, float], arclength: float, value: float, bend: float) -> float:
+    """Return by how much a value misses the line through two others beyond the bend of a smooth function.
+
+    Beside a point where J is singular Newton's method leaves the point on the curve open by far more than rounding,
+    or finds another curve, and whatever is a function of the point has noise or jumps.
+    """
+    nearest, *others = sorted(values, key=lambda known: abs(known - arclength))
+    distance = abs(arclength - nearest)
+    # Extrapolated farther than they are apart, two values would tell of their own noise only.
+    other = next((known for known in others if abs(known - nearest) >= distance), None)
+    if other is None:
+        return 0.0
+    slope = (values[other] - values[nearest]) / (other - nearest)
+    missed = abs(value - values[nearest] - slope * (arclength - nearest))
+    return max(0.0, missed - bend * distance * abs(arclength - other))
 
 
 def events_between(first: Point, second: Point, counts: tuple[tuple[int, int], tuple[int, int]]) -> list[Event]:
@@ -185,12 +226,30 @@ def _transitions(curve: _Curve) -> list[Event]:
 
 def _branch_points(curve: _Curve, folds: list[Point]) -> list[Event]:
     events: list[Event] = []
+    met = None if folds else _met(curve)
     for block in curve.second.equation.densities.blocks_of(curve.second):
-        events += _crossings(curve, block, folds)
+        events += _crossings(curve, block, folds, met)
     return _merged(events)
 
 
-def _crossings(curve: _Curve, block: Block, folds: list[Point]) -> list[Event]:
+def _met(curve: _Curve) -> Crossing | None:
+    """Return the point where another curve of the same symmetry crosses, if an own direction changes there."""
+    first, second = curve.first, curve.second
+    if not second.equation.symmetric or abs(first.unstable - second.unstable) != 1:
+        return None
+    index = min(first.solution.negative, second.solution.negative)
+    one, two = (
+        float(np.linalg.eigvalsh(each.equation.linearise(each.b, each.q, each.moments)[0])[index])
+        for each in (first, second)
+    )
+    if not one * two < 0.0:
+        return None
+    return crossing_between(
+        first, second, first.arclength + one / (one - two) * (second.arclength - first.arclength)
+    )
+
+
+def _crossings(curve: _Curve, block: Block, folds: list[Point], met: Crossing | None) -> list[Event]:
     counts = (_matrix(point, block).below_and_above(CERTAIN) for point in (curve.first, curve.second))
     if len({count for pair in counts for count in pair}) == 1:
         return []
@@ -198,6 +257,15 @@ def _crossings(curve: _Curve, block: Block, folds: list[Point]) -> list[Event]:
     low, high = sorted((_negative(first), _negative(second)))
     events = []
     for index in range(low, high):
+        change = block.multiplicity if first[index] > 0.0 else -block.multiplicity
+        # On S^2 the block with the modes of a branch without an axis has others as well, which are not its own.
+        within = block.own and curve.first.unstable != curve.second.unstable
+        if met is not None and abs(_eigenvalue(met.point, block, index)) < CERTAIN:
+            other = met.other if within else None
+            event = _branch_event(met.point, other, block, index, change, met.error)
+            event.meets = True
+            events.append(event)
+            continue
         if not curve.second.equation.symmetric and max(abs(first[index]), abs(second[index])) < CERTAIN:
             # Zero to rounding at both ends, which depends on the condition of the eigenvalue.
             continue
@@ -207,9 +275,6 @@ def _crossings(curve: _Curve, block: Block, folds: list[Point]) -> list[Event]:
         point, error = found
         if _is_fold(point, block, folds) or _matrix(point, block).vanishing(index) is None:
             continue
-        change = block.multiplicity if first[index] > 0.0 else -block.multiplicity
-        # On S^2 the block with the modes of a branch without an axis has others as well, which are not its own.
-        within = block.own and curve.first.unstable != curve.second.unstable
         crossing = _crossing(curve, block, index) if within else None
         events.append(_branch_event(point, crossing, block, index, change, error))
     return events
@@ -283,6 +348,7 @@ def _merged(events: list[Event]) -> list[Event]:
             last.blocks += event.blocks
             last.kernels += event.kernels
             last.crossing = last.crossing or event.crossing
+            last.meets = last.meets or event.meets
         else:
             merged.append(event)
     return merged

@@ -275,16 +275,14 @@ class _Passage:
     def doubtful(self) -> bool:
         """Whether the two points may be on two branches.
 
-        Where the state's own block becomes singular without a fold, as on two branches that nearly cross, it may.
+        Where the state's own block becomes singular without a fold, as on two branches that nearly cross, it may,
+        unless they cross to rounding.
         """
         unexplained = self.missing != 0 and not self.neutral
         return (
             unexplained
             or self.aside
-            or any(
-                event.error > DOUBTFUL * event.point.q or any(block.own for block in event.blocks)
-                for event in self.events
-            )
+            or any(event.error > DOUBTFUL * event.point.q or _nearly_crosses(event) for event in self.events)
         )
 
 
@@ -302,6 +300,11 @@ def _passage(last: Point, point: Point, counts: tuple[int, int], new: tuple[int,
     missing = sum(new) - running
     neutral = missing != 0 and abs(missing) <= max(_nearly_neutral(last), _nearly_neutral(point))
     return _Passage(events, missing, neutral, any(_aside(event.point, last, point) for event in events))
+
+
+def _nearly_crosses(event: Event) -> bool:
+    """Return whether the own block becomes singular at a point that is no crossing to rounding."""
+    return not event.meets and any(block.own for block in event.blocks)
 
 
 def _aside(between: Point, last: Point, point: Point) -> bool:
@@ -329,7 +332,7 @@ def _say_imperfect(followed: Followed, passage: _Passage) -> None:
     """Warn of branches in a confinement that seem to cross without a symmetry that makes them cross."""
     for event in passage.events:
         confined = event.point.equation.problem.confinement is not None
-        if confined and event.kind == "branch point" and any(block.own for block in event.blocks):
+        if confined and event.kind == "branch point" and _nearly_crosses(event):
             followed.warn(
                 f"branches pass each other at {event.point.place} more closely than steps "
                 "tell apart, and are shown as crossing there; no symmetry of the confinement makes them cross, and "

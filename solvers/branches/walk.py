@@ -113,6 +113,7 @@ def walk(course: Course, register: Register, depth: int, method: Arclength) -> I
     tasks = course.start(register, depth)
     known = register.arrivals
     ends: list[tuple[Task, Point]] = []
+    joining: list[Followed] = []
     searched = False
     while tasks or not searched:
         if not tasks:
@@ -134,8 +135,10 @@ def walk(course: Course, register: Register, depth: int, method: Arclength) -> I
             continue
         followed, crossings = found
         known += followed.arrivals
-        if not _is_new(task, followed, crossings, ends, register):
+        if not _is_new(task, followed, crossings, ends, register) or _retraces(followed, joining):
             continue
+        if followed.outcome is Outcome.JOINED_BRANCH:
+            joining.append(followed)
         task.parts = parts_of(followed, task.label, register)
         if task.parts and task.origin is None and task.departure.order != 0:
             register.distant_births.add(task.departure.equation.sign)
@@ -289,6 +292,25 @@ def _is_new(
         return False
     ends += [(task, crossing) for _, crossing in crossings]
     return True
+
+
+def _retraces(followed: Followed, joining: list[Followed]) -> bool:
+    """Return whether a branch that ends on another one is one known, from its other end and in any orientation.
+
+    It is if two of its states, a third of the way from its ends, are on the known one.
+    """
+    if followed.outcome is not Outcome.JOINED_BRANCH:
+        return False
+    knots = followed.knots
+    states = [knots[place].point for place in (len(knots) // 3, len(knots) - 1 - len(knots) // 3)]
+    return any(all(_passes(other, state) for state in states) for other in joining)
+
+
+def _passes(followed: Followed, state: Point) -> bool:
+    """Return whether a branch has a state, up to symmetry."""
+    q = followed.knots[-1].point.equation.q_at(state.value)
+    ends = (interval_end(one.point, other.point, q) for one, other in pairwise(followed.knots))
+    return any(end is not None and same_orbit(end.point, state) for end in ends)
 
 
 def _edge(followed: Followed, register: Register) -> float:

@@ -220,10 +220,12 @@ def reflections_of(group: Group) -> Reflections:
 
 def listed(degrees: Integers) -> tuple[Integers, Integers, Integers]:
     """Return degree, order and whether it is a sine of every harmonic of some degrees, in their order."""
-    harmonics = [
-        (degree, order, sine) for degree in degrees.tolist() for sine in (0, 1) for order in range(sine, degree + 1)
-    ]
-    degree, order, sine = np.array(harmonics).T
+    counts = 2 * degrees + 1
+    degree = np.repeat(degrees, counts)
+    # Within a degree places 0..l are cosines, the others sines of order 1..l.
+    within = np.arange(degree.size) - np.repeat(np.cumsum(counts) - counts, counts)
+    sine = (within > degree).astype(np.int64)
+    order = within - sine * degree
     return degree, order, sine
 
 

@@ -18,7 +18,7 @@ from ..branches.arrivals import COLLAPSE, Arrival, arrival_near, at_uniform, cro
 from ..branches.continuation import Point, length, point_between, turning_point
 from ..branches.junctions import Departure
 from ..branches.orbits import lengths
-from ..newton import Solution
+from ..newton import ROUNDING, Solution
 from ..sizing import equation_among
 from .stability import AzimuthalBlock
 
@@ -26,6 +26,9 @@ from .stability import AzimuthalBlock
 LIMIT = np.array([1.0, -20.0, 64.0]) / 45.0
 # Lengths of images agree to this share of their change along the branch.
 IMAGE = 1e-2
+# Where they nearly do, the point in the middle is moved, so often at the most. On both sides of a fold lengths
+# differ by more than twice that change.
+NEARLY, CENTRES = 0.5, 3
 
 
 def meeting(last: Point, point: Point) -> Arrival | None:
@@ -44,11 +47,10 @@ def meeting(last: Point, point: Point) -> Arrival | None:
 def meeting_without_axis(last: Point, point: Point) -> Arrival | None:
     """Return the arrival of a curve without an axis at a more symmetric one between two points, or None."""
     older = last.on(point.equation)
-    if point.equation.basis.confinement is not None:
-        return None
     if last.solution.tangent_q * point.solution.tangent_q < 0.0:
         return _meeting_image(older, point)
-    return at_uniform(older, point) if _all_vanish(older, point) else None
+    confined = point.equation.basis.confinement is not None
+    return at_uniform(older, point) if not confined and _all_vanish(older, point) else None
 
 
 def _all_vanish(last: Point, point: Point) -> bool:
@@ -81,29 +83,62 @@ def _meeting_even(last: Point, point: Point, odd: NDArray[np.bool_]) -> Arrival 
 def _meeting_image(last: Point, point: Point) -> Arrival | None:
     """Return the arrival at which a branch turns back as its own image, or None if it does not."""
     middle = turning_point(last, point)
-    reach = 0.9 * min(middle - last.arclength, point.arclength - middle)
+    for _ in range(CENTRES):
+        reach = 0.9 * min(middle - last.arclength, point.arclength - middle)
+        pairs = _pairs(last, point, middle, reach)
+        if pairs is None or not _same_lengths(*pairs[0], pairs[2][0], NEARLY):
+            return None
+        if _same_lengths(*pairs[0], pairs[2][0], IMAGE):
+            return _arrival_between(pairs, point, middle)
+        # The coupling is a parabola about the point; of a cubic it is known with an error.
+        far, half = (0.5 * (left.q + right.q) for left, right in pairs[:2])
+        middle += 0.1875 * reach * (pairs[0][0].q - pairs[0][1].q) / (far - half)
+        if not last.arclength < middle < point.arclength:
+            return None
+    return None
+
+
+def _pairs(last: Point, point: Point, middle: float, reach: float) -> list[tuple[Point, Point]] | None:
+    """Return points at three distances on both sides of a middle, the farthest first; None if one is not found."""
     pairs = []
     for distance in (reach, 0.5 * reach, 0.25 * reach):
         left, right = (point_between(last, point, middle + side * distance) for side in (-1.0, 1.0))
         if left is None or right is None:
             return None
         pairs.append((left, right))
-    if not _same_lengths(*pairs[0], pairs[2][0]):
-        return None
+    return pairs
+
+
+def _arrival_between(pairs: list[tuple[Point, Point]], point: Point, middle: float) -> Arrival:
+    """Return the arrival by the limit of the means of pairs of images.
+
+    With q = q_0 + c t^2 on both sides of the point, pairs at distances d from a middle that is off it by delta have
+    differences of 4 c d delta in q, and means that are off by c delta^2 in q and by delta along the kernel in b.
+    """
     couplings = [0.5 * (left.q + right.q) for left, right in pairs]
-    q = float(LIMIT @ couplings)
-    b = LIMIT @ np.array([0.5 * (left.b + right.b) for left, right in pairs])
+    distances = np.array([0.5 * (right.arclength - left.arclength) for left, right in pairs])
+    bend = (couplings[0] - couplings[1]) / (distances[0] ** 2 - distances[1] ** 2)
+    differences = np.array([left.q - right.q for left, right in pairs])
+    off = float(LIMIT @ (differences / distances)) / (4.0 * bend)
+    offset = bend * off**2
+    q = float(LIMIT @ couplings) - offset
+    left, right = pairs[2]
+    b = LIMIT @ np.array([0.5 * (one.b + other.b) for one, other in pairs])
+    b += off * (right.b - left.b) / (2.0 * distances[2])
     equation = point.equation
     solution = Solution(b, q, equation.evaluate(b, q), np.zeros_like(b), 0.0, 0)
-    error = abs(q - (4.0 * couplings[2] - couplings[1]) / 3.0)
+    # At a distance d J has an eigenvalue of order d^2 and q a slope of order d: q is known to rounding over d.
+    error = (
+        abs(q + offset - (4.0 * couplings[2] - couplings[1]) / 3.0) + abs(offset) + ROUNDING / float(distances[2])
+    )
     met = Point(equation, solution, middle)
     return Arrival(met, equation.value(q), True, "a branch of larger symmetry", error=error)
 
 
-def _same_lengths(left: Point, right: Point, inner: Point) -> bool:
-    """Return whether two states are images: their lengths agree much better than with those of a state nearby."""
+def _same_lengths(left: Point, right: Point, inner: Point, share: float) -> bool:
+    """Return whether two states are images: their lengths agree to a share of their change from one nearby."""
     mine, other, near = lengths(left), lengths(right), lengths(inner)
-    return float(np.abs(mine - other).max()) <= IMAGE * float(np.abs(mine - near).max())
+    return float(np.abs(mine - other).max()) <= share * float(np.abs(mine - near).max())
 
 
 def nearest_image(symmetric: Point, last: Point) -> Floats:

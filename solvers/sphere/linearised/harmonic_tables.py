@@ -60,15 +60,16 @@ class ClassTable:
         self._block_orders, self._block_sines = self.orders[starts], self.sines[starts]
 
     @functools.cached_property
-    def table(self) -> Floats:
-        """The functions on the rings, (rings, n), computed when needed, as for few classes."""
+    def rows(self) -> Floats:
+        """The functions on the rings, (n, rings), computed when needed, as for few classes."""
         orders = np.unique(self.orders)
         tables = ring_tables(int(self.degrees.max()), orders, self.rings)
-        columns = np.empty((self.rings, self.size))
+        rows = np.empty((self.size, self.rings))
         for order, each in zip(orders.tolist(), tables, strict=True):
             here = self.orders == order
-            columns[:, here] = each[:, self.degrees[here] - order]
-        return columns * self.roots
+            rows[here] = each.T[self.degrees[here] - order]
+        rows *= self.roots[:, None]
+        return rows
 
     @property
     def size(self) -> int:
@@ -105,11 +106,12 @@ class ClassTable:
         -------
         ndarray (n, m)
         """
-        table, block_of = self.table[:, columns], self._block_of[columns]
+        some, (others, block_of) = self.rows[columns], np.unique(self._block_of[columns], return_inverse=True)
         result = np.empty((self.size, columns.size))
         for block in self.blocks:
-            factors = self._factors(waves, block).T[:, block_of]
-            np.matmul(self.table[:, block.places].T, table * factors, out=result[block.places])
+            factors = self._factors(waves, block, others)[block_of]
+            factors *= some
+            np.matmul(self.rows[block.places], factors.T, out=result[block.places])
         return result
 
     def squares(self, waves: Floats, reach: int) -> Banded:
@@ -126,15 +128,18 @@ class ClassTable:
                 (start, stop, end), into = next(places)
             first, last = block.places.start - start, block.places.stop - start
             seen = slice(block.places.start, end)
-            factors = self._factors(waves, block).T[:, self._block_of[seen]]
-            np.matmul(self.table[:, block.places].T, self.table[:, seen] * factors, out=into[first:last, first:])
+            first_seen, last_seen = self._block_of[[seen.start, seen.stop - 1]].tolist()
+            others = np.arange(first_seen, last_seen + 1)
+            factors = self._factors(waves, block, others)[self._block_of[seen] - first_seen]
+            factors *= self.rows[seen]
+            np.matmul(self.rows[block.places], factors.T, out=into[first:last, first:])
             into[first : stop - start, first:last] = into[first:last, first : stop - start].T
         return Banded(panels, rows)
 
-    def _factors(self, waves: Floats, block: Block) -> Floats:
-        """Return the means along the rings of the function times a wave of a block and one of every block."""
-        total, difference = self._block_orders + block.order, self._block_orders - block.order
-        alike = self._block_sines == block.sine
+    def _factors(self, waves: Floats, block: Block, others: Integers) -> Floats:
+        """Return the means along the rings of the function times a wave of a block and one of each of others."""
+        total, difference = self._block_orders[others] + block.order, self._block_orders[others] - block.order
+        alike = self._block_sines[others] == block.sine
         sign = np.where(alike, 1 - 2 * block.sine, 1)[:, None]
         # The wave of the difference is odd for a cosine with a sine: order of the sine less that of the cosine.
         turned = np.where(alike, 1, np.sign(difference) * (1 - 2 * block.sine))[:, None]
