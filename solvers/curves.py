@@ -97,7 +97,8 @@ def curve(
         known = _between(known, start, between)
     names = (parameter, _second(parameter, against, known.found, start))
     for name in names:
-        problem.place_of(name)
+        problem = problem.having(name)
+    known = known._replace(problem=problem)
     low, high = interval
     if not (np.isfinite(low) and np.isfinite(high) and low < high):
         raise InvalidInput(f"the interval of {parameter} must be finite and increasing, not [{low:g}, {high:g}]")

@@ -208,7 +208,7 @@ def _path(
             f'parameter="{parameter}", interval=(1.0, 8.0)'
         )
     low, high = _checked(interval, f"interval of {parameter}")
-    problem.place_of(parameter)
+    problem = problem.having(parameter)
     if not problem.fixed_coupling:
         raise InvalidInput(
             f"at coupling 0 no state depends on the interaction; fix another one to vary {parameter}"

@@ -30,7 +30,9 @@ def add_range(parser: Parser) -> None:
                 f"--over NAME LOW HIGH {option} LOW HIGH"
             )
     _add_over(
-        parser, "range of another continuous parameter, such as beta, noise, radius, w2 or confinement_weights1"
+        parser,
+        "range of another continuous parameter, such as beta, noise, radius, w2, confinement_weights1 or "
+        "confinement_external_factor",
     )
 
 

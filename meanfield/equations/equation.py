@@ -19,7 +19,7 @@ import numpy as np
 from ..arguments import checked, shown
 from ..domains import Domain, domain_named, is_domain
 from ..errors import InvalidInput, did_you_mean
-from ..potentials import Number, Potential, potential_from
+from ..potentials import Combination, Number, Potential, potential_from
 from ..potentials.foreign import require_confinement
 from ..potentials.parametric import require_named, values_of
 from .capabilities import Capability
@@ -87,8 +87,9 @@ class Equation:
     def parameters(self) -> dict[str, Number]:
         """The continuous parameters by name: noise, coupling where it is fixed, and those of law and confinement.
 
-        Those of the confinement are prefixed, as in ``confinement_w1``; one of the law whose name is taken is
-        prefixed too, by ``potential_`` or ``velocity_``.
+        Those of the confinement are prefixed, as in ``confinement_w1``. Its strength is the factor of a multiple of
+        it, as in ``confinement_kuramoto_factor``. One of the law whose name is taken is prefixed too, by
+        ``potential_`` or ``velocity_``.
 
         Examples
         --------
@@ -100,7 +101,7 @@ class Equation:
             "noise": {"": self.noise},
             "coupling": {"": self.coupling},
             self.law_field: self._law_values,
-            "confinement": {} if self.confinement is None else values_of(self.confinement),
+            "confinement": {} if self.confinement is None else values_of(_multiple(self.confinement)),
         }
         return {name: values[role][own] for name, (role, own) in self._places.items()}
 
@@ -121,8 +122,26 @@ class Equation:
             If there is no such parameter, or its value is not admitted.
         """
         role, own = self.place_of(name)
-        changed: Any = getattr(self, role).with_parameter(own, value) if own else value
+        changed: Any = getattr(self.having(name), role).with_parameter(own, value) if own else value
         return self.replace(**{role: changed})
+
+    def having(self, name: str) -> Self:
+        """Return the same equation, its confinement written as a multiple of itself if the parameter is its factor.
+
+        Parameters
+        ----------
+        name
+            One of ``parameters``, which is then one of the field as well that :meth:`place_of` tells.
+
+        Raises
+        ------
+        InvalidInput
+            If there is no such parameter.
+        """
+        role, own = self.place_of(name)
+        if role != "confinement" or self.confinement is None or own in values_of(self.confinement):
+            return self
+        return self.replace(confinement=_multiple(self.confinement))
 
     @checked
     def place_of(self, name: str) -> tuple[str, str]:
@@ -166,7 +185,7 @@ class Equation:
         """The field of each parameter and its name in that field; the name is empty for the field itself."""
         places = {name: (name, "") for name in ("noise", "coupling") if getattr(self, name) is not None}
         if self.confinement is not None:
-            places |= {f"confinement_{own}": ("confinement", own) for own in values_of(self.confinement)}
+            places |= {f"confinement_{own}": ("confinement", own) for own in values_of(_multiple(self.confinement))}
         of_law = {own: (self.law_field, own) for own in self._law_values}
         return places | {
             f"{self.law_field}_{name}" if name in {*places, "coupling"} else name: place
@@ -285,6 +304,11 @@ def _checked_noise(noise: Any) -> float:
         )
     admissible: float = noise if noise != 0 else 0.0
     return admissible
+
+
+def _multiple(potential: Any) -> Any:
+    """Return a potential as a sum of multiples, itself if it is one."""
+    return potential if isinstance(potential, Combination) else Combination(((1.0, potential),))
 
 
 def _require_zero(confinement: Potential, domain: Domain) -> None:

@@ -17,6 +17,7 @@ from meanfield import (
     Combination,
     CosineSeries,
     Custom,
+    External,
     GegenbauerSeries,
     HegselmannKrause,
     InvalidInput,
@@ -30,6 +31,7 @@ from meanfield import (
     Sphere,
     Transformer,
 )
+from meanfield.equations import Interaction
 from meanfield.potentials.parametric import LARGEST_ERROR, extrapolated
 from tests import problems
 from tests.oracles import exact, zonal_mean
@@ -382,6 +384,23 @@ class Plain:
     tail_bound, parameters = Kuramoto.tail_bound, Kuramoto.parameters
 
 
+def test_any_confinement_has_a_strength():
+    for confinement in (CosineSeries((0.1, 0.2)), Transformer(2.0), External(cosine=(0.1,), sine=(0.2,))):
+        problem = McKeanVlasov(Circle(), Kuramoto(), coupling=3.0, confinement=confinement)
+        name = f"confinement_{confinement.name.replace('-', '_')}_factor"
+        assert problem.parameters[name] == 1.0
+        stronger = problem.with_parameter(name, 2.5)
+        assert stronger.confinement == 2.5 * confinement
+        assert stronger.parameters[name] == 2.5
+        assert stronger.with_parameter(name, 1.0).parameters == problem.parameters
+        # Written as it was given as long as no factor is asked for.
+        assert problem.having("noise") is problem
+        own = next(iter(confinement.parameter_values()))
+        assert not isinstance(problem.with_parameter(f"confinement_{own}", 0.7).confinement, Combination)
+        slopes = Interaction(problem.having(name)).force_derivatives(name, 4)
+        assert np.abs(slopes - Interaction(problem).forces(4)).max() <= EPS
+
+
 def test_a_term_that_inherits_nothing_has_its_factor():
     total = Combination(((1.0, Transformer(2.0)), (3.0, Plain())))
     assert total.parameter_values() == {"transformer_factor": 1.0, "plain_factor": 3.0, "beta": 2.0}
@@ -396,6 +415,7 @@ def test_parameters_of_a_problem():
         "noise": 0.5,
         "coupling": 3.0,
         "beta": 4.0,
+        "confinement_cosine_series_factor": 1.0,
         "confinement_w1": 0.1,
         "confinement_w2": 0.2,
     }

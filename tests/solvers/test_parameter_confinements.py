@@ -16,7 +16,7 @@ from meanfield import (
     Perceptron,
     Sphere,
 )
-from solvers import bifurcation_diagram, stationary_states
+from solvers import bifurcation_diagram, curve, stationary_states
 
 # Relative accuracy promised for located points, and that of states.
 LOCATED, STATE = 1e-12, 1e-11
@@ -43,6 +43,22 @@ def test_a_magnet_is_reversed():
     np.testing.assert_allclose(3.0 * branch.cosine[:, 1] - branch.values, _argument(branch), atol=1e-11)
     # Stable with the field, then a saddle that any turn leaves, then the maximum.
     assert {int(count) for count in branch.unstable} == {0, 1, 2}
+
+
+def test_a_magnet_is_reversed_by_the_strength_of_its_field():
+    problem = McKeanVlasov(Circle(), Kuramoto(), coupling=3.0, confinement=External(cosine=(0.3,)))
+    by_moment = bifurcation_diagram(problem, (-0.8, 0.8), parameter="confinement_cosine1", rates=False)
+    name = "confinement_external_factor"
+    by_strength = bifurcation_diagram(problem, (-0.8 / 0.3, 0.8 / 0.3), parameter=name, rates=False)
+    ours, same = (np.sort([event.value for event in each.events("fold")]) for each in (by_strength, by_moment))
+    np.testing.assert_allclose(0.3 * ours, same, rtol=LOCATED)
+    # Over the coupling the folds move with the strength as over the moment.
+    event = by_strength.events("fold")[0]
+    line = curve(event, "coupling", (2.6, 3.4), against=name)
+    other = curve(by_moment.events("fold")[0], "coupling", (2.6, 3.4), against="confinement_cosine1")
+    for coupling in (2.6, 3.4):
+        ends = [float(each.values[np.argmin(np.abs(each.values[:, 0] - coupling)), 1]) for each in (line, other)]
+        assert abs(abs(0.3 * ends[0]) - abs(ends[1])) < 1e-11
 
 
 def _argument(branch):
