@@ -3,6 +3,7 @@
 import dataclasses
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -79,9 +80,12 @@ class Region(Record):
 
     def strips(self) -> Iterator[tuple[Floats, Floats, Floats]]:
         """Yield first parameter, lower and upper ends of every strip."""
-        for number in np.unique(self.strip):
-            own = self.strip == number
-            yield self.first[own], self.lower[own], self.upper[own]
+        yield from self._strips
+
+    @cached_property
+    def _strips(self) -> tuple[tuple[Floats, Floats, Floats], ...]:
+        every = (self.strip == number for number in np.unique(self.strip))
+        return tuple((self.first[own], self.lower[own], self.upper[own]) for own in every)
 
     def contains(self, first: float, height: float) -> bool:
         """Return whether a point, in units of the window, is in the region or on its boundary."""

@@ -334,7 +334,7 @@ def test_softmax_attention_in_a_confinement_without_symmetry():
 def test_one_neuron_gathers_a_hundred_tokens_in_four_atoms():
     """The descent of arXiv 2601.21366 at beta = 1, its kernel exp(beta (<x, y> - 1)): pairs of atoms, symmetric."""
     descent = problem(Perceptron((-0.5,), (0.0,)), -math.exp(-1.0), Transformer(1.0), 0.0)
-    end = simulate(descent, 100, 2000.0, 3, step=0.5, drift=PairDrift(), keep_positions=True, times=2)
+    end = simulate(descent, 100, 2000.0, 3, step=1.0, drift=PairDrift(), keep_positions=True, times=2)
     atoms = end.atoms(1e-2)
     assert len(atoms) == 4
     # The count is that at every resolution over three decades.

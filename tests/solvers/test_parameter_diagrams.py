@@ -1,5 +1,6 @@
 """Diagrams in a parameter other than the coupling, against those in the coupling and against closed forms."""
 
+import functools
 from dataclasses import dataclass
 
 import numpy as np
@@ -51,10 +52,16 @@ PROBLEMS = {
 }  # fmt: skip
 
 
+@functools.cache
+def diagram_of(case_name):
+    problem, name, interval = PROBLEMS[case_name]
+    return bifurcation_diagram(problem, interval, parameter=name, rates=False)
+
+
 @pytest.fixture(scope="module", params=PROBLEMS)
 def case(request):
-    problem, name, interval = PROBLEMS[request.param]
-    return problem, name, bifurcation_diagram(problem, interval, parameter=name, rates=False)
+    problem, name, _ = PROBLEMS[request.param]
+    return problem, name, diagram_of(request.param)
 
 
 def at(problem, name, value):
@@ -123,14 +130,20 @@ def test_the_fold_moves_by_the_closed_form():
     assert 1 / slope == pytest.approx(extrapolated, abs=abs(extrapolated - differences[1]))
 
 
+@functools.cache
+def strengths_of_radii(interval):
+    """Return the strengths of modes at coupling 1, of which those at another one are multiples, by radius."""
+    problem = McKeanVlasov(Circle(), HegselmannKrause(radius=1.0), coupling=1.0)
+    radii = np.linspace(*interval, 4001)
+    return np.array([Interaction(at(problem, "radius", radius)).strengths(64) for radius in radii])
+
+
 @pytest.mark.parametrize("coupling", [6.0, 40.0])
 def test_all_thresholds_of_multipliers_that_oscillate(coupling):
     problem = McKeanVlasov(Circle(), HegselmannKrause(radius=1.0), coupling=coupling)
     interval = (0.3, 3.0)
     diagram = bifurcation_diagram(problem, interval, parameter="radius", depth=0, rates=False)
-    radii = np.linspace(*interval, 4001)
-    strengths = np.array([Interaction(at(problem, "radius", radius)).strengths(64) for radius in radii])
-    crossed = np.count_nonzero(np.diff(np.sign(strengths - 1.0), axis=0))
+    crossed = np.count_nonzero(np.diff(np.sign(coupling * strengths_of_radii(interval) - 1.0), axis=0))
     found = diagram.events("branch point", "uniform")
     assert sum(event.kernel_dimension for event in found) == 2 * crossed > 0
     for event in found:
@@ -139,8 +152,8 @@ def test_all_thresholds_of_multipliers_that_oscillate(coupling):
 
 
 def test_the_minimiser_changes_between_two_clustered_branches():
-    problem, name, interval = PROBLEMS["coefficient"]
-    diagram = bifurcation_diagram(problem, interval, parameter=name, rates=False)
+    problem, name, _ = PROBLEMS["coefficient"]
+    diagram = diagram_of("coefficient")
     (event,) = [event for event in diagram.events("transition") if "minimiser" in event.description]
     states = [state for state in stationary_states(at(problem, name, event.value), rates=False) if state.symmetry]
     assert states[0].free_energy_gap == pytest.approx(states[1].free_energy_gap, abs=1e-14)
@@ -148,8 +161,7 @@ def test_the_minimiser_changes_between_two_clustered_branches():
 
 @pytest.mark.parametrize("case_name", ["beta", "confined, noise", "confinement", "sphere"])
 def test_tangents_are_derivatives(case_name):
-    problem, name, interval = PROBLEMS[case_name]
-    diagram = bifurcation_diagram(problem, interval, parameter=name, rates=False)
+    diagram = diagram_of(case_name)
     branch = clustered(diagram)[0]
     length, place = np.diff(branch.arclength), len(branch) // 2
     for values, tangents in (
@@ -219,8 +231,8 @@ def test_files_keep_every_bit(tmp_path, case, suffix):
 
 
 def test_tables_have_the_parameter_as_a_column(tmp_path):
-    problem, name, interval = PROBLEMS["coefficient"]
-    diagram = bifurcation_diagram(problem, interval, parameter=name, rates=False)
+    problem, name, _ = PROBLEMS["coefficient"]
+    diagram = diagram_of("coefficient")
     assert diagram.point_columns[:4] == ("branch", "point", "w3", "coupling")
     rows = list(diagram.point_rows())
     assert [row["w3"] for row in rows] == np.concatenate([b.values for b in diagram.branches]).tolist()

@@ -233,12 +233,11 @@ def test_a_region_with_a_wrong_number_of_states_is_noticed():
     assert disagreements(wrong, 3, 7, doubted=regions) == []
 
 
-@pytest.mark.parametrize("lost", ["fold", "transition"])
-def test_a_lost_curve_is_flagged(monkeypatch, lost):
+def test_a_lost_curve_is_flagged(monkeypatch):
     followed = solvers.phases.found.curve
 
     def without(event, *arguments, **options):
-        if event.type == lost:
+        if event.type == "fold":
             raise ComputationFailed("lost on purpose")
         return followed(event, *arguments, **options)
 
