@@ -204,6 +204,9 @@ class ExtendedEquation(StationaryEquation):
 
     def _is_halved(self, last: Point, point: Point, place: int) -> bool:
         before, after = self.broken(last, place), self.broken(point, place)
+        # Of one harmonic alone all is in the symmetric part.
+        if not before.size or length(before, 0.0) <= COLLAPSED:
+            return False
         if length(after, 0.0) <= COLLAPSED * length(before, 0.0):
             # Newton's method went on along the curve of the more symmetric state, which crosses this one.
             return True
