@@ -1,5 +1,6 @@
 """Marks the tests of ``slow.txt``, which take about a second of one core or more, and gives them all one thread."""
 
+import zlib
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -30,3 +31,12 @@ def _one_thread() -> Iterator[None]:
 
     with threadpool_limits(1, user_api="blas"):
         yield
+
+
+@pytest.fixture(autouse=True)
+def _random_numbers_of_its_own(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A test draws the same numbers whichever tests ran before it: the generator of its module is seeded by its name."""
+    if hasattr(request.module, "RANDOM"):
+        import numpy as np
+
+        monkeypatch.setattr(request.module, "RANDOM", np.random.default_rng(zlib.crc32(request.node.name.encode())))

@@ -164,9 +164,10 @@ class Interaction:
         role, own = self._confining(parameter)
         if role == "noise":
             return np.asarray(-self.forces(degree) / self._over)
-        if role is None or self.problem.confinement is None:
+        confinement = self.problem.having(parameter).confinement
+        if role is None or confinement is None:
             return np.zeros(degree + 1)
-        derivatives = self.problem.confinement.multiplier_derivatives(own, self.problem.domain, degree)
+        derivatives = confinement.multiplier_derivatives(own, self.problem.domain, degree)
         return _without_mean(-derivatives / np.longdouble(self._over))
 
     def sine_force_derivatives(self, parameter: str, degree: int) -> Floats:
@@ -174,9 +175,10 @@ class Interaction:
         role, own = self._confining(parameter)
         if role == "noise":
             return np.asarray(-self.sine_forces(degree) / self._over)
-        if role is None or self.problem.confinement is None:
+        confinement = self.problem.having(parameter).confinement
+        if role is None or confinement is None:
             return np.zeros(degree + 1)
-        derivatives = self.problem.confinement.sine_multiplier_derivatives(own, self.problem.domain, degree)
+        derivatives = confinement.sine_multiplier_derivatives(own, self.problem.domain, degree)
         return _without_mean(-derivatives / np.longdouble(self._over))
 
     def _confining(self, parameter: str) -> tuple[str | None, str]:
