@@ -36,6 +36,7 @@ def curve(
     against: str | None = None,
     type: str | None = None,
     between: tuple[int, int] | None = None,
+    largest_coupling: float | None = None,
     method: Arclength | None = None,
     watch: Watch | None = None,
 ) -> Curve:
@@ -59,6 +60,8 @@ def curve(
     between
         At a triple point the two states between which the line is, by number: 0 that of ``cosine``, then those of
         ``other_cosine``. By default the first two, those of the line on which it was located.
+    largest_coupling
+        The modulus of the coupling up to which the curve is followed; by default without end.
     method
         Step control; steps are in units of moments, relative coupling and the length of the interval.
     watch
@@ -104,12 +107,17 @@ def curve(
         raise InvalidInput(f"the interval of {parameter} must be finite and increasing, not [{low:g}, {high:g}]")
     require_followed(known)
     method = Arclength(max_step=LARGEST_STEP) if method is None else method
+    most = np.inf if largest_coupling is None else float(largest_coupling)
+    if not most > 0.0:
+        raise InvalidInput(f"largest_coupling must be positive, not {largest_coupling}")
     options = {"parameters": list(names), "interval": [float(low), float(high)], **asdict(method)}
+    if largest_coupling is not None:
+        options["largest_coupling"] = most
 
     def describe() -> dict[str, object]:
         return provenance(problem, options, time.process_time() - started)
 
-    return curve_from(known, names, (float(low), float(high)), method, watch or unwatched, describe)
+    return curve_from(known, names, (float(low), float(high)), most, method, watch or unwatched, describe)
 
 
 def _of_type(known: Start, type: str | None) -> Start:

@@ -303,7 +303,7 @@ def _add_curve(
     """
     window = found.window
     try:
-        followed = curve(start, window.parameter, window.interval, **chosen)
+        followed = curve(start, window.parameter, window.interval, largest_coupling=window.farthest, **chosen)
     except MeanfieldError as error:
         assert start.problem is not None
         place = float(start.problem.parameters[window.parameter])

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
@@ -12,6 +13,9 @@ from meanfield.records import smooth
 from meanfield.theory import critical_modes, transition_coupling
 
 Floats = npt.NDArray[np.float64]
+
+# Curves are followed to so many times the largest coupling of the window, of those at so many values.
+FAR, SAMPLES = 16.0, 9
 
 
 @dataclass(frozen=True)
@@ -88,6 +92,13 @@ class Window:
         """Return the range of couplings at a value of the parameter."""
         unit = self.unit(value)
         return self.heights[0] * unit, self.heights[1] * unit
+
+    @cached_property
+    def farthest(self) -> float:
+        """The coupling up to which curves are followed, which may leave the window and return."""
+        found = map(self.critical, np.linspace(*self.interval, SAMPLES).tolist()) if self.relative else (1.0,)
+        units = [unit for unit in found if unit is not None]
+        return FAR * max(units, default=np.inf) * max(map(abs, self.heights))
 
     def contains(self, value: float, coupling: float) -> bool:
         """Return whether a point is in the window."""

@@ -49,6 +49,7 @@ def curve_from(
     start: Start,
     names: tuple[str, str],
     interval: tuple[float, float],
+    largest_coupling: float,
     method: Arclength,
     watch: Watch,
     describe: Callable[[], dict[str, Any]],
@@ -65,7 +66,8 @@ def curve_from(
     sides: dict[int, Side] = {}
     for done, direction in enumerate((1, -1)):
         watch(done, 2, label)
-        sides[direction] = follow(_turned(first, direction), method, min(FIRST_STEP, method.max_step))
+        begin, step = _turned(first, direction), min(FIRST_STEP, method.max_step)
+        sides[direction] = follow(begin, method, step, largest_coupling)
         if sides[direction].outcome is Outcome.CLOSED_LOOP:
             # It is the whole curve.
             sides = {direction: sides[direction]}

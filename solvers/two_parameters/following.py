@@ -27,6 +27,7 @@ SAMPLES = 9
 ROUNDINGS = 16
 # Unknowns at a point of a curve are known to this: near organising points equations are ill-conditioned.
 KNOWN = 1e-9
+TOO_STRONG = "the coupling leaves the range of doubles, and the curve ends before"
 
 
 @dataclass(slots=True)
@@ -98,8 +99,8 @@ def extended(point: Point) -> ExtendedEquation:
     return equation
 
 
-def follow(start: Point, method: Arclength, first_step: float) -> Side:
-    """Return a curve from its start along the tangent there, to the end of the interval or its own."""
+def follow(start: Point, method: Arclength, first_step: float, largest_coupling: float = np.inf) -> Side:
+    """Return a curve from its start along the tangent there, to the end of the interval, a coupling or its own."""
     side = Side([Knot.at(start)])
     for item in trace(start, method, first_step):
         if isinstance(item, End):
@@ -118,9 +119,10 @@ def follow(start: Point, method: Arclength, first_step: float) -> Side:
                 break
             arc = Arc(last.point, outside)
         knot = Knot.at(arc.second)
-        if not is_double(knot.place.problem.fixed_coupling):
-            side.outcome = Outcome.PARTIAL
-            side.warnings.append("the coupling leaves the range of doubles, and the curve ends before")
+        coupling = knot.place.problem.fixed_coupling
+        if not (is_double(coupling) and abs(coupling) <= largest_coupling):
+            side.outcome = Outcome.LEFT_INTERVAL if is_double(coupling) else Outcome.PARTIAL
+            side.warnings += [] if is_double(coupling) else [TOO_STRONG]
             break
         found, over = _events(arc, last, knot, side.warnings), _end(arc, last, knot)
         if over is not None:
@@ -207,7 +209,8 @@ def _events(arc: Arc, last: Knot, knot: Knot, warnings: list[str]) -> list[Knot]
         else:
             name = extended(knot.point).plane.names[0]
             ends = " and ".join(f"{float(each.place.values[0]):.6g}" for each in (last, knot))
-            warnings.append(f"a {kind} between {name} = {ends} was not located")
+            article = "an" if kind[0] in "aeiou" else "a"
+            warnings.append(f"{article} {kind} between {name} = {ends} was not located")
     return sorted(found, key=lambda each: each.point.arclength)
 
 

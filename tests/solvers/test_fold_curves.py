@@ -162,8 +162,8 @@ def test_a_curve_that_closes_is_that_side_alone(monkeypatch, closing):
     """Either direction may be the one on which the return to the start is noticed."""
     known, followed = assembling.follow, []
 
-    def follow(start, method, first_step):
-        side = known(start, method, first_step)
+    def follow(start, *options):
+        side = known(start, *options)
         followed.append(side)
         if len(followed) == (1 if closing > 0 else 2):
             side.outcome = Outcome.CLOSED_LOOP

@@ -199,6 +199,18 @@ def test_no_state_of_a_curve_becomes_the_uniform_one_unnoticed(w, over, sections
         assert np.sort(others)[-1] > 1e-3
 
 
+def test_curves_are_not_followed_far_out_of_the_window():
+    """The branch points of the prolate state go to infinity as the polar attraction vanishes; kappa_2 is 9."""
+    problem = McKeanVlasov(Sphere(4), GegenbauerSeries((-0.11, -1.0), 4))
+    diagram = phase_diagram(problem, ("w1", (-0.28, 0.06)), relative=(0.8, 1.3))
+    assert float(critical_coupling(problem)) == pytest.approx(9.0)
+    assert 9.0 * 1.3 < max(float(line.coupling.max()) for line in diagram.curves) <= 16.0 * 9.0 * 1.3
+    assert not any("too concentrated" in warning for warning in diagram.warnings)
+    branch_points = next(line for line in diagram.curves if line.type == "branch point")
+    with pytest.raises(InvalidInput, match="largest_coupling must be positive"):
+        curve(branch_points.point(0), "w1", (-0.28, 0.06), largest_coupling=-1.0)
+
+
 def random_problem(random, sphere):
     w = -random.uniform(0.0, 1.0, 4)
     w[0] = -1.0
