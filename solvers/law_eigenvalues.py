@@ -120,6 +120,8 @@ def signs_in(matrix: Floats) -> Signs:
     Where the symmetric part is negative definite none does (Bendixson), which a Cholesky factorisation tells in a
     fraction of the time.
     """
+    if not matrix.size:
+        return Signs(0, False)
     rounding = rounding_in(matrix)
     opposite = -0.5 * (matrix + matrix.T)
     # Its own rounding is that of a sum of as many products as there are rows.

@@ -576,4 +576,5 @@ def test_signs_of_growth_rates_are_those_of_the_eigenvalues():
     assert seen == {(True, False), (False, False), (False, True)}
     rotation = np.array([[0.0, 1.0], [-1.0, 0.0]])
     assert signs_in(rotation) == (0, True)
+    assert signs_in(np.zeros((0, 0))) == (0, False)
     assert signs_in(rotation - 1e-14 * np.eye(2)) == (0, False)
