@@ -10,10 +10,22 @@ import math
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
+from meanfield import Equation
+from meanfield.equations import Capability
+
 # Fewer states than this must be expected unseen for a search to count as settled.
 QUARTER = 0.25
 MISSING = "some are missing, for the indices of those found do not add up"
-MORSE = f"{MISSING} (Morse relation)"
+
+
+def missing(problem: Equation) -> str:
+    """Return the sentence that states of a problem are missing, with the theorem that tells.
+
+    The sum of (-1)^index over all states is known: of the critical points of a free energy by Morse, of the fixed
+    points of a map by Leray and Schauder.
+    """
+    theorem = "Leray and Schauder" if problem.lacks(Capability.FREE_ENERGY) else "Morse relation"
+    return f"{MISSING} ({theorem})"
 
 
 class Tally(NamedTuple):

@@ -27,7 +27,7 @@ from ..bases import Floats
 from ..equation import StationaryEquation
 from ..geometry import Geometry
 from ..search import Ends, Kind, Lost, Met, Rounds, SearchSpace, known_states, search
-from ..searched import MISSING, Searched
+from ..searched import Searched, missing
 from ..significant import confining_symmetry
 from ..sizing import stationary_equation
 from .continuation import Point
@@ -161,7 +161,7 @@ class _Densities(SearchSpace[Point]):
             along, across = point.equation.densities.unstable_counts(point)
             copies = 2 if mirrored and not point.equation.basis.even else 1
             total += copies * (-1) ** (along if even else along + across)
-        return "" if total == 1 else f"{MISSING} (Leray and Schauder)"
+        return "" if total == 1 else missing(self._equation.problem)
 
 
 def _starts(equation: StationaryEquation, count: int, generator: np.random.Generator) -> Iterator[Floats]:

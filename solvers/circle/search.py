@@ -29,7 +29,7 @@ from ..branches.orbits import same_orbit, symmetry_of
 from ..equation import StationaryEquation
 from ..geometry import Geometry
 from ..search import SAME, SEED, Ends, Kind, Lost, Met, Rounds, SearchSpace, known_states, search
-from ..searched import MORSE, Searched
+from ..searched import Searched, missing
 from ..significant import confining_symmetry
 from ..sizing import confinement_field, stationary_equation
 from .axes import axis_of
@@ -240,7 +240,7 @@ class Densities(SearchSpace[Point]):
             points = [point for point in points if unstable_halfway(point) % 2 == 0]
         counts = [sum(point.equation.densities.unstable_counts(point)) for point in points]
         total = sum((-1) ** count * copies_of(point, symmetry) for count, point in zip(counts, points, strict=True))
-        return "" if total == expected else MORSE
+        return "" if total == expected else missing(self._problem)
 
 
 def _resolving(problem: Equation, equation: StationaryEquation, coupling: Number) -> Ensemble:

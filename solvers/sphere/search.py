@@ -21,7 +21,7 @@ from ..branches.uniform import unstable_uniform
 from ..equation import StationaryEquation
 from ..geometry import Geometry
 from ..search import Catalogue, Ends, Kind, Lost, Met, Rounds, SearchSpace, known_states, search
-from ..searched import MORSE, Searched
+from ..searched import Searched, missing
 from ..significant import confining_symmetry
 from ..sizing import stationary_equation
 from .identity import copies_of
@@ -181,7 +181,7 @@ class Densities(SearchSpace[Point]):
         points = [point for point in states if point is not None]
         counts = [sum(point.equation.densities.unstable_counts(point)) for point in points]
         total = sum((-1) ** count * copies_of(point) for count, point in zip(counts, points, strict=True))
-        return "" if total == 1 else MORSE
+        return "" if total == 1 else missing(self._problem)
 
     def _invariants(self, point: Point | None) -> Floats:
         """Return the invariants of a state as the densities of a symmetry have them."""

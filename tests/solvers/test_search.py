@@ -3,8 +3,9 @@
 import numpy as np
 import pytest
 
+from meanfield import Circle, ContinuityEquation, McKeanVlasov, SoftmaxAttention, Transformer
 from solvers.search import Catalogue, Ends, Kind, Lost, Met, Rounds, known_states, search
-from solvers.searched import MISSING
+from solvers.searched import MISSING, missing
 
 ARTEFACT, UNRESOLVED, UNIFORM = 100, 101, 0
 SOME = Rounds(1, 40, 80)
@@ -150,3 +151,11 @@ def test_where_nothing_relaxes_stability_is_not_asked_for():
     found = search(space, met := [])
     assert found.minima is None
     assert isinstance(met[0], Met)
+
+
+def test_the_theorem_is_that_of_the_law():
+    """Softmax attention has a Gibbs map and no free energy."""
+    own = McKeanVlasov(Circle(), Transformer(2.0), coupling=3.0)
+    other = ContinuityEquation(Circle(), SoftmaxAttention(2.0), coupling=3.0)
+    assert missing(own) == f"{MISSING} (Morse relation)"
+    assert missing(other) == f"{MISSING} (Leray and Schauder)"
