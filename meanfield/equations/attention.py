@@ -118,7 +118,15 @@ class _Attention(VelocityLaw):
         return np.asarray(means * numbers[: degree + 1])
 
     def slopes(self, name: str, domain: Domain, degree: int) -> LawSlopes:
-        """Return the derivatives in beta of the coefficients h_l = c_l/beta of the drive and of the speed."""
+        """Return the derivatives in beta of the coefficients h_l = c_l/beta of the drive and of the speed.
+
+        Raises
+        ------
+        InvalidInput
+            If another parameter is asked for; there is none.
+        """
+        if name != "beta":
+            return super().slopes(name, domain, degree)
         terms, slopes = (self._exponentials(domain, degree, order) for order in (0, 1))
         radial = self.radial(domain, degree)
         drive = (slopes - terms / self.beta) / self.beta

@@ -29,8 +29,16 @@ _LAST = 256
 class LawSlopes(NamedTuple):
     """Derivatives of a velocity law in one of its parameters.
 
-    Those of the coefficients of the ``drive`` and of the ``radial`` drive by degree from 0, and of log s: ``speed``
-    where both drives are held, ``at_uniform`` where the density is the uniform one.
+    Attributes
+    ----------
+    drive : (degree + 1,) float
+        Those of the coefficients of the drive h, by degree from 0.
+    radial : (degree + 1,) float or None
+        Those of the coefficients of the radial drive; None for a law without one.
+    speed : float
+        That of log s where both drives are held.
+    at_uniform : float
+        That of log s where the density is the uniform one.
     """
 
     drive: Array
@@ -140,6 +148,13 @@ class VelocityLaw:
 
     def slopes(self, name: str, domain: Domain, degree: int) -> LawSlopes:
         """Return the derivatives of the law in a parameter, their coefficients up to a degree.
+
+        Parameters
+        ----------
+        name
+            One of the continuous parameters of the law.
+        domain, degree
+            Where, and the last degree of the coefficients.
 
         Raises
         ------

@@ -102,7 +102,8 @@ def test_equations_are_rebuilt_from_their_descriptions(law, domain):
 
 def test_parameters_of_a_law_are_those_of_the_equation():
     equation = ContinuityEquation(Circle(), SoftmaxAttention(3.0), coupling=2.0, confinement=CosineSeries((-0.2,)))
-    assert equation.parameters == {"noise": 1.0, "coupling": 2.0, "confinement_w1": -0.2, "beta": 3.0}
+    confining = {"confinement_cosine_series_factor": 1.0, "confinement_w1": -0.2}
+    assert equation.parameters == {"noise": 1.0, "coupling": 2.0, **confining, "beta": 3.0}
     assert equation.with_parameter("beta", 4.0).velocity == SoftmaxAttention(4.0)
     assert equation.at(coupling=None).coupling is None
     with pytest.raises(InvalidInput, match="beta must not be 0"):
@@ -229,3 +230,14 @@ def test_descriptions_with_other_parameters_are_refused(description, said):
     equation = ContinuityEquation(Circle(), SoftmaxAttention(2.0)).to_dict() | {"velocity": description}
     with pytest.raises(InvalidInput, match=said):
         equation_from(equation)
+
+
+@pytest.mark.parametrize("law", [SoftmaxAttention(2.0), NormalisedAttention(2.0)], ids=str)
+def test_derivatives_in_what_a_law_does_not_have_are_refused(law):
+    step = 1e-5
+    slopes = law.slopes("beta", Circle(), 3)
+    up, down = (type(law)(2.0 + side * step).drive(Circle(), 3) for side in (1.0, -1.0))
+    # A central difference leaves step^2 h'''/6, and roundings over the step.
+    assert np.abs(slopes.drive - (up - down) / (2.0 * step)).max() <= step**2 + 4e-16 / step
+    with pytest.raises(InvalidInput, match="in 'gamma' are not known"):
+        law.slopes("gamma", Circle(), 3)
