@@ -9,7 +9,6 @@ import numpy.typing as npt
 from meanfield import MeanfieldError, Region
 from meanfield.equations import Equation
 
-from ..labels import own_name
 from ..stationary import stationary_states
 from .plane import Cell, join, neighbours, subdivided
 from .sections import Phase, Section
@@ -161,7 +160,7 @@ def examined(window: Window, region: Region) -> tuple[Region, str]:
             f"the states at {place} are not known ({error}), so the region {region.name} is not confirmed",
         )
     stable = [state for state in states if state.unstable == 0]
-    lowest = own_name(stable[0].label) if stable else ""
+    lowest = window.name_of(stable[0].label) if stable else ""
     same = (lowest, len(stable)) == (region.minimiser, region.stable)
     agrees = same and region.agrees is not False
     known = {name: getattr(region, name) for name in Region.__dataclass_fields__}

@@ -15,7 +15,6 @@ from meanfield.equations import Interaction
 from meanfield.records import FREE_ENERGY_GAP, segments
 
 from ..diagram import bifurcation_diagram
-from ..labels import own_name
 from .window import Window
 
 Floats = npt.NDArray[np.float64]
@@ -53,14 +52,14 @@ class Section:
         self.diagram = bifurcation_diagram(
             window.at(value), _range(window, value), rates=False, search=search and window.problem.noise > 0
         )
-        self._unit, self.parameter = window.unit(value), window.parameter
+        self._unit, self.parameter, self._name_of = window.unit(value), window.parameter, window.name_of
         self._pieces = [piece for branch in self.diagram.branches for piece in _pieces(self.diagram, branch)]
 
     def phase(self, height: float) -> Phase:
         """Return what is stable at a height in units of the window."""
         coupling = height * self._unit
         found = [
-            (gap, own_name(piece.branch.label))
+            (gap, self._name_of(piece.branch.label))
             for piece in self._pieces
             for gap in _gaps(piece, coupling)
             if np.isfinite(gap)

@@ -12,10 +12,14 @@ from meanfield.equations import Interaction
 from meanfield.records import smooth
 from meanfield.theory import critical_modes, transition_coupling
 
+from ..labels import own_name
+
 Floats = npt.NDArray[np.float64]
 
 # Curves are followed to so many times the largest coupling of the window, of those at so many values.
 FAR, SAMPLES = 16.0, 9
+# The states that all others are born of, without a confinement and in one.
+UNIFORM, PRIMARY = "uniform", "primary"
 
 
 @dataclass(frozen=True)
@@ -99,6 +103,11 @@ class Window:
         found = map(self.critical, np.linspace(*self.interval, SAMPLES).tolist()) if self.relative else (1.0,)
         units = [unit for unit in found if unit is not None]
         return FAR * max(units, default=np.inf) * max(map(abs, self.heights))
+
+    def name_of(self, label: str) -> str:
+        """Return the name in the label of a state; the uniform one is primary where the confinement vanishes."""
+        own = own_name(label)
+        return PRIMARY if own == UNIFORM and self.problem.confinement is not None else own
 
     def contains(self, value: float, coupling: float) -> bool:
         """Return whether a point is in the window."""

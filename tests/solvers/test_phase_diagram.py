@@ -14,9 +14,11 @@ from meanfield import (
     Circle,
     ComputationFailed,
     CosineSeries,
+    External,
     GegenbauerSeries,
     HegselmannKrause,
     InvalidInput,
+    Kuramoto,
     McKeanVlasov,
     SoftmaxAttention,
     Sphere,
@@ -197,6 +199,24 @@ def test_no_state_of_a_curve_becomes_the_uniform_one_unnoticed(w, over, sections
         others = np.abs(point.other_cosine[:, 1:]).max(axis=1)
         assert np.abs(point.cosine[1:]).max() > 1e-3
         assert np.sort(others)[-1] > 1e-3
+
+
+def test_a_confinement_may_vanish_within_a_window():
+    """Born of the state in the field the cluster is along its axis or across it, whichever the field prefers."""
+    problem = McKeanVlasov(Circle(), Kuramoto(), confinement=External(cosine=(0.0, 0.1)))
+    diagram = phase_diagram(problem, ("confinement_external_factor", (-1.0, 1.0)), coupling=(1.0, 4.0))
+    assert not any("a curve is missing" in warning for warning in diagram.warnings)
+    assert {(region.minimiser, region.stable) for region in diagram.regions} == {("primary", 1), ("1-cluster", 1)}
+    assert all(region.agrees for region in diagram.regions)
+    angles = 2.0 * np.pi * np.arange(256) / 256
+    for line in diagram.curves:
+        for (factor, coupling), cosine in zip(line.values, line.cosine, strict=True):
+            # Critical is where kappa times the variance of a first mode is one.
+            density = np.exp(-factor * problem.confinement.values(angles))
+            density /= density.sum()
+            assert abs(abs(cosine[2]) - abs(density @ np.cos(2.0 * angles))) < 1e-12
+            variances = [density @ wave(angles) ** 2 for wave in (np.cos, np.sin)]
+            assert min(abs(coupling * variance - 1.0) for variance in variances) < 1e-11
 
 
 def test_curves_are_not_followed_far_out_of_the_window():
