@@ -23,6 +23,8 @@ Floats = npt.NDArray[np.float64]
 BEYOND = 1.05
 # Steps of the search of a coupling in a piece of a branch, and couplings at which two free energies are compared.
 BISECTIONS, TRIED = 50, 24
+# Generations of branches, and as many more as there are where some are left out.
+DEPTHS = 2, 3, 4
 
 
 class Phase(NamedTuple):
@@ -49,9 +51,7 @@ class Section:
 
     def __init__(self, window: Window, value: float, search: bool) -> None:
         self.value = value
-        self.diagram = bifurcation_diagram(
-            window.at(value), _range(window, value), rates=False, search=search and window.problem.noise > 0
-        )
+        self.diagram = _diagram_at(window, value, search and window.problem.noise > 0)
         self._unit, self.parameter, self._name_of = window.unit(value), window.parameter, window.name_of
         self._pieces = [piece for branch in self.diagram.branches for piece in _pieces(self.diagram, branch)]
 
@@ -89,6 +89,17 @@ class Section:
             other_sine=second[1],
             layout=one.branch.layout,
         )
+
+
+def _diagram_at(window: Window, value: float, search: bool) -> Diagram:
+    """Return the diagram at a value, of as many generations of branches as there are, up to a few."""
+    for depth in DEPTHS:
+        diagram = bifurcation_diagram(
+            window.at(value), _range(window, value), depth=depth, rates=False, search=search
+        )
+        if not any(f"beyond depth {depth}" in warning for warning in diagram.warnings):
+            break
+    return diagram
 
 
 def _range(window: Window, value: float) -> tuple[float, float]:

@@ -257,6 +257,16 @@ def test_regions_of_random_problems_hold_or_say_that_they_do_not(seed, sphere):
     assert disagreements(diagram, 15, seed, doubted) == []
 
 
+def test_branches_of_the_third_generation_are_followed():
+    """A 1-cluster that is stable is born of a 2-cluster born of a 4-cluster."""
+    w = (-0.18610719251094557, -0.8238696731345497, -0.4604454696736604, -1.0)
+    problem = McKeanVlasov(Circle(), CosineSeries(w))
+    diagram = phase_diagram(problem, ("w1", (-0.3536, -0.0431)), relative=(0.8, 1.3), sections=2)
+    assert not any("beyond depth" in warning for warning in diagram.warnings)
+    assert all(region.agrees for region in diagram.regions)
+    assert disagreements(diagram, 8, 5) == []
+
+
 def test_a_region_with_a_wrong_number_of_states_is_noticed():
     diagram = of_the_transformer()
     regions = tuple(dataclasses.replace(region, stable=region.stable + 1) for region in diagram.regions)
