@@ -189,16 +189,17 @@ def test_lines_that_cross_meet_a_third_one_in_a_triple_point():
 )
 def test_no_state_of_a_curve_becomes_the_uniform_one_unnoticed(w, over, sections):
     diagram = phase_diagram(McKeanVlasov(Circle(), CosineSeries(w)), over, relative=(0.8, 1.3), sections=sections)
+    # Curves that end at the uniform state have small states beside it; one that became it is zero up to rounding.
     for line in diagram.curves:
         clustered = line.cosine[1:-1, 1:]
         if line.type != "threshold":
-            assert np.abs(clustered).max(axis=1).min() > 1e-3
+            assert np.abs(clustered).max(axis=1).min() > 1e-6
         if line.type == "transition" and line.other_symmetry:
-            assert np.abs(line.other_cosine[1:-1, 1:]).max(axis=1).min() > 1e-3
+            assert np.abs(line.other_cosine[1:-1, 1:]).max(axis=1).min() > 1e-6
     for point in diagram.events("triple point"):
         others = np.abs(point.other_cosine[:, 1:]).max(axis=1)
-        assert np.abs(point.cosine[1:]).max() > 1e-3
-        assert np.sort(others)[-1] > 1e-3
+        assert np.abs(point.cosine[1:]).max() > 1e-6
+        assert np.sort(others)[-1] > 1e-6
 
 
 def test_a_confinement_may_vanish_within_a_window():
