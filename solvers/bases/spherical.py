@@ -128,6 +128,8 @@ class SphericalTransform:
         self.meridians = symmetry * 2 * (degree // symmetry + 1) if meridians is None else meridians
         self._check()
         self.backend = chosen_backend(backend)
+        # Engines are made on first use, with the library that was there at the choice.
+        self._library = None if self.backend == "numpy" else ducc()
         self.rule: Rule = gauss_rule(3, self.rings)
         self.cosines = self.rule.nodes
         self.weights = self.rule.weights
@@ -138,11 +140,15 @@ class SphericalTransform:
 
     @functools.cached_property
     def _engine(self) -> Engine:
-        return self._gradients if self.symmetry == 1 or self.backend == "numpy" else DuccSectorEngine(self, ducc())
+        return (
+            self._gradients
+            if self.symmetry == 1 or self._library is None
+            else DuccSectorEngine(self, self._library)
+        )
 
     @functools.cached_property
     def _gradients(self) -> GradientEngine:
-        return TableEngine(self) if self.backend == "numpy" else DuccEngine(self, ducc())
+        return TableEngine(self) if self._library is None else DuccEngine(self, self._library)
 
     def _check(self) -> None:
         if not 0 <= self.degree <= LARGEST_DEGREE:
