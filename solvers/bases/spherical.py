@@ -140,11 +140,9 @@ class SphericalTransform:
 
     @functools.cached_property
     def _engine(self) -> Engine:
-        return (
-            self._gradients
-            if self.symmetry == 1 or self._library is None
-            else DuccSectorEngine(self, self._library)
-        )
+        if self.symmetry == 1 or self._library is None:
+            return self._gradients
+        return DuccSectorEngine(self, self._library)
 
     @functools.cached_property
     def _gradients(self) -> GradientEngine:
