@@ -10,8 +10,9 @@ Of each block the lowest eigenvalue alone is computed, and of most not even that
 :math:`S - \mu` exists, no eigenvalue of the block is below the :math:`\mu` of another. The block that had the
 slowest perturbation at one state is tried first at the next.
 
-The two exact zero modes, rotation and :math:`1/\sqrt\rho`, are moved to the far end of the spectrum. A rate too
-small for this is taken from :func:`solvers.circle.spectra.spectrum`.
+The two exact zero modes, rotation and :math:`1/\sqrt\rho`, are moved to the far end of the spectrum. A rate below
+the rounding of S is taken from its eigenvectors, :mod:`solvers.circle.rayleigh`, and one too small for that from
+:func:`solvers.circle.spectra.spectrum`.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -41,6 +42,7 @@ from .linearisation import (
     symmetric_whole,
     whole_vector,
 )
+from .rayleigh import DENSE, cosine_waves, lowest_eigenvalue, lowest_vectors, sine_waves, whole_waves
 from .spectra import WHOLE, SymmetryClass, largest_eigenvalue, require_smooth, spectrum, uniform_eigenvalues
 
 Extended = NDArray[np.longdouble]
@@ -52,8 +54,6 @@ DEGREES_AT_ONCE = 16
 ROOT_SIGNIFICANT = 1e-9
 # A rate is kept if its rounding error, eps |S|, is below this share of it.
 RELATIVE_TOLERANCE = 1e-8
-# Beyond this size the lowest eigenvalue is computed by Lanczos.
-DENSE = 300
 # Numbers in the matrices of a block that are made at once.
 NUMBERS_AT_ONCE = 2**16
 
@@ -153,17 +153,45 @@ def _rates(group: Sequence[Prepared], even: bool, strengths: Extended) -> Iterat
 def _refined(
     one: Prepared, matrices: dict[SymmetryClass, Floats], rounding: float, even: bool
 ) -> float | Exception:
-    """Return the rate of a state by its spectrum, where that of the matrices is lost in rounding."""
+    """Return the rate of a state that is lost in the rounding of its matrices, by vectors or by its spectrum."""
+    doubtful = {block: matrix for block, matrix in matrices.items() if not _all_above(matrix, rounding)}
+    rate = _by_vectors(one, doubtful, rounding)
+    if rate is not None:
+        return rate
     if one.degree > WHOLE:
         return NotResolved(
             f"the slowest rate of a state of {one.degree} modes is below what rounding leaves, {rounding:.1e}; "
             "call contraction_rate(state), which refines single states"
         )
-    doubtful = [block for block, matrix in matrices.items() if _lowest(matrix) < rounding]
     try:
-        return -largest_eigenvalue(one.state, doubtful) if even else spectrum(one.state).slowest_rate
+        return -largest_eigenvalue(one.state, list(doubtful)) if even else spectrum(one.state).slowest_rate
     except NotResolved as error:
         return error
+
+
+def _by_vectors(one: Prepared, doubtful: dict[SymmetryClass, Floats], rounding: float) -> float | None:
+    """Return the lowest eigenvalue of some blocks of a state by their vectors, None if that is not accurate."""
+    # With all moments of the state, so that the density is that of its own field.
+    degree = max(one.degree, one.moments.size - 1)
+    field = gibbs_field(one.state.problem, Interaction(one.state.problem).strengths(degree), one.moments)
+    values, errors = [], []
+    for (kind, residue), matrix in doubtful.items():
+        vectors, beyond = lowest_vectors(matrix, rounding)
+        value, error = lowest_eigenvalue(field, _waves(kind, residue, field.symmetry, vectors), beyond)
+        values.append(value)
+        errors.append(error)
+    lowest = int(np.argmin(values))
+    allowed = RELATIVE_TOLERANCE * abs(values[lowest])
+    below = min(value - error for value, error in zip(values, errors, strict=True))
+    return values[lowest] if errors[lowest] <= allowed and below >= values[lowest] - allowed else None
+
+
+def _waves(kind: str, residue: int, symmetry: int, vectors: Floats) -> Matrix:
+    """Return functions given in the basis of a block, as coefficients of exp(ik theta)."""
+    if kind == "mixed":
+        return whole_waves(vectors)
+    degrees = of_class(int(kind == "even"), symmetry * vectors.shape[1], symmetry, residue)[: vectors.shape[1]]
+    return (sine_waves if kind == "even" else cosine_waves)(vectors, degrees)
 
 
 def _unit_strengths(all_states: Iterable[Prepared]) -> Extended:
