@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from meanfield import GegenbauerSeries, McKeanVlasov, Potential, Sphere, State, Transformer
+from meanfield import GegenbauerSeries, MaierSaupe, McKeanVlasov, Potential, Sphere, State, Transformer
 from meanfield.records import state_at
-from solvers import bifurcation_diagram, contraction_rate, stationary_states
+from solvers import bifurcation_diagram, contraction_rate, spectrum, stationary_states
 from solvers.sphere.linearised.layouts import slowest_rates
 from solvers.sphere.linearised.rates import RELATIVE_TOLERANCE, rates_together, slowest_rate
 
@@ -39,6 +39,18 @@ def test_rates_of_many_states_are_those_of_each(case: tuple[int, Potential, bool
     assert np.count_nonzero(known) >= 0.5 * len(states) > 3
     alone = np.array([slowest_rate(state) for state in states])
     np.testing.assert_allclose(together[known], alone[known], rtol=2.0 * RELATIVE_TOLERANCE)
+
+
+def test_small_rates_of_exchange_are_those_of_whole_spectra() -> None:
+    """Rods that change between the poles more and more rarely: rates from 2e-5 to 2e-7 beside rates of thousands."""
+    problem = McKeanVlasov(Sphere(3), MaierSaupe())
+    diagram = bifurcation_diagram(problem, (17.0, 22.0), depth=1, rates=False)
+    states = [state_at(problem, branch, point) for branch in diagram.branches for point in range(0, len(branch), 2)]
+    exact = np.array([spectrum(state).slowest_rate for state in states])
+    small = (np.abs(exact) < 2e-5) & (np.abs(exact) > 5e-7)
+    assert np.count_nonzero(small) >= 3
+    together = rates_together(states)[small]
+    np.testing.assert_allclose(together, exact[small], rtol=2.0 * RELATIVE_TOLERANCE)
 
 
 def test_the_company_of_a_state_does_not_matter() -> None:

@@ -57,8 +57,8 @@ def shape_at(exponent: Exponent, angles: Floats) -> Shape:
     rule = rule_at(angles)
     degrees = np.arange(1.0, coefficients.size)
     squares = degrees * (degrees + dimension - 2.0)
-    table = _table(dimension, rule, coefficients.size - 1)
-    slopes = _table(dimension + 2, rule, coefficients.size - 2)
+    table = polynomials_on(dimension, rule, coefficients.size - 1)
+    slopes = polynomials_on(dimension + 2, rule, coefficients.size - 2)
     return Shape(
         angles,
         np.asarray(coefficients @ table),
@@ -102,7 +102,7 @@ def rule_at(angles: Floats) -> Rule:
     return Rule(np.cos(angles), fine.astype(float), unused, fine, unused)
 
 
-def _table(dimension: int, rule: Rule, degree: int) -> Floats:
+def polynomials_on(dimension: int, rule: Rule, degree: int) -> Floats:
     """Return P_0, ..., P_degree of a dimension on nodes that need not be symmetric about the equator."""
     north = rule.nodes >= 0.0
     table = polynomials(dimension, rule._replace(nodes=np.abs(rule.nodes)), stepped(degree))[: degree + 1]

@@ -1,8 +1,10 @@
 """The slowest decay rate of a zonal state, one small symmetric matrix per azimuthal sector.
 
 Sectors are computed in the order m = 0, 1, 2, ... until all others are known to decay faster, by the bound of
-:mod:`.bounds`. Of each only the lowest rate is computed, from the Cholesky factor of H; one too
-small for this is taken from :mod:`.spectra`. Rates where the density is negligible are those of :mod:`.vacuum`.
+:mod:`.bounds`. Of each only the lowest rate is computed, from the Cholesky factor of H. One below the rounding of
+that is taken from its vector: with w the image of a chemical potential under :math:`Q^T Q` it is :math:`w^T C w`,
+where neither factor is large and w is small with the rate. One too small for this is taken from :mod:`.spectra`.
+Rates where the density is negligible are those of :mod:`.vacuum`.
 
 Along a branch the states are alike, and the matrices of a sector are made for all at once that have the same grid,
 on the first numbers of polynomials. A state for which these are not enough, or whose density is negligible
@@ -10,7 +12,8 @@ anywhere, is taken alone.
 """
 
 import contextlib
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -34,7 +37,7 @@ from .fields import (
 )
 from .grids import Grid, stepped
 from .sectors import SectorMatrices, SectorSource, sector_of
-from .spectra import GROWTH, LARGEST_SIZE, LAST_ORDER, MISSED, TOP_SHARE, sector_spectrum
+from .spectra import GROWTH, LARGEST_SIZE, LAST_ORDER, MISSED, SAFETY, TOP_SHARE, sector_spectrum
 from .uniform import uniform_eigenvalues
 from .vacuum import Vacuum
 
@@ -156,16 +159,19 @@ def _lowest_of(sector: SectorMatrices) -> tuple[float, float] | None:
     """Return the lowest rate in the bulk and its truncation error, None if it is lost in rounding."""
     noise = sector.field.noise
     try:
-        matrix, potentials_of = _reduced(sector)
+        reduced = _reduced(sector)
     except np.linalg.LinAlgError:
         return None
-    levels, vectors = np.linalg.eigh(matrix) if sector.empty.any() else _lowest_pair(matrix)
-    potentials = potentials_of(vectors)
+    levels, vectors = np.linalg.eigh(reduced.matrix) if sector.empty.any() else _lowest_pair(reduced.matrix)
+    potentials = reduced.potentials(vectors)
     place = int(np.argmin(sector.in_vacuum(potentials)))
     level, potential = levels[place : place + 1], potentials[:, place : place + 1]
-    top = np.abs(np.diagonal(matrix)).max()
+    top = np.abs(np.diagonal(reduced.matrix)).max()
     if EPS * top > RELATIVE_TOLERANCE * abs(level[0]):
-        return None
+        refined = None if sector.empty.any() else _by_slopes(reduced.slopes, reduced.inner)
+        if refined is None:
+            return None
+        level[0], potential = refined[0], reduced.turned(refined[1][:, None])
     residual = sector.residuals(potential, level)[0]
     return noise * float(level[0]), noise * float(abs(level[0]) * residual**2 / (TOP_SHARE * top))
 
@@ -173,40 +179,101 @@ def _lowest_of(sector: SectorMatrices) -> tuple[float, float] | None:
 def _lowest_together(sector: SectorMatrices) -> tuple[Floats, NDArray[np.bool_]]:
     """Return the lowest rates in a sector of several states, and which of them are known."""
     try:
-        matrices, potentials_of = _reduced(sector)
+        reduced = _reduced(sector)
     except np.linalg.LinAlgError:
         nothing = np.full(len(sector.slopes), np.nan)
         return nothing, np.zeros(nothing.size, dtype=bool)
-    pairs = [_lowest_pair(matrix) for matrix in matrices]
+    pairs = [_lowest_pair(matrix) for matrix in reduced.matrix]
     levels = np.array([values for values, _ in pairs])
-    potentials = potentials_of(np.array([vectors for _, vectors in pairs]))
-    tops = np.abs(np.diagonal(matrices, axis1=-2, axis2=-1)).max(axis=-1)
-    residuals, sizes = sector.residuals(potentials, levels)[:, 0], np.abs(levels[:, 0])
+    potentials = reduced.potentials(np.array([vectors for _, vectors in pairs]))
+    tops = np.abs(np.diagonal(reduced.matrix, axis1=-2, axis2=-1)).max(axis=-1)
+    certain = EPS * tops <= RELATIVE_TOLERANCE * np.abs(levels[:, 0])
+    for place in np.flatnonzero(~certain).tolist():
+        refined = _by_slopes(reduced.slopes[place], reduced.inner[place])
+        if refined is not None:
+            certain[place], levels[place] = True, refined[0]
+            potentials[place] = reduced.turned(refined[1][:, None], place)
+    residuals = sector.residuals(potentials, levels)[:, 0]
     settled = residuals**2 <= TRUNCATION_TOLERANCE * TOP_SHARE * tops
-    return sector.field.noise * levels[:, 0], settled & (EPS * tops <= RELATIVE_TOLERANCE * sizes)
+    return sector.field.noise * levels[:, 0], settled & certain
 
 
-def _reduced(sector: SectorMatrices) -> tuple[Floats, Callable[[Floats], Floats]]:
-    """Return the matrix of the rates without rotation, and the map from its vectors to chemical potentials.
+class Reduced(NamedTuple):
+    """The matrix of the rates of a sector on functions that are no rotation, in units of D, of one or more states.
+
+    Attributes
+    ----------
+    matrix : (..., r, r) float
+        The transpose of the factor times C/D times the factor.
+    slopes : (..., n, r) float
+        Q on these functions.
+    inner : (..., r, r) float
+        C/D.
+    factor : (..., r, r) float
+        The lower triangular factor of H.
+    basis : (..., s, r) float or None
+        These functions on those of the sector, None for all.
+    """
+
+    matrix: Floats
+    slopes: Floats
+    inner: Floats
+    factor: Floats
+    basis: Floats | None
+
+    def potentials(self, vectors: Floats) -> Floats:
+        """Return chemical potentials on the functions of the sector from eigenvectors of the matrix."""
+        shape = self.factor.shape[-2:]
+        pairs = zip(self.factor.reshape(-1, *shape), vectors.reshape(-1, *vectors.shape[-2:]), strict=True)
+        # The transpose of a triangle in C order is one in Fortran order.
+        solved = np.array([lapack.dtrtrs(triangle.T, sides)[0] for triangle, sides in pairs])
+        return self.turned(solved.reshape(vectors.shape))
+
+    def turned(self, potentials: Floats, place: int | None = None) -> Floats:
+        """Return chemical potentials, of all states or one, on the functions of the sector."""
+        if self.basis is None:
+            return potentials
+        return np.asarray((self.basis if place is None else self.basis[place]) @ potentials)
+
+
+def _reduced(sector: SectorMatrices) -> Reduced:
+    """Return the matrix of the rates without rotation.
 
     Raises
     ------
     LinAlgError
         If H is singular to rounding.
     """
-    gram, inner = sector.gram, sector.inner()
-    turned = None if sector.rotation is None else complement(sector.rotation)
-    if turned is not None:
-        gram, inner = (turned.swapaxes(-1, -2) @ matrix @ turned for matrix in (gram, inner))
-    factor = np.linalg.cholesky(gram)
+    gram, inner, slopes, basis = sector.gram, sector.inner(), sector.slopes, None
+    if sector.rotation is not None:
+        basis = complement(sector.rotation)
+        gram, inner = (basis.swapaxes(-1, -2) @ matrix @ basis for matrix in (gram, inner))
+        slopes = slopes @ basis
+    factor = np.asarray(np.linalg.cholesky(gram), dtype=float)
+    return Reduced(np.asarray(factor.swapaxes(-1, -2) @ inner @ factor), slopes, inner, factor, basis)
 
-    def potentials(vectors: Floats) -> Floats:
-        pairs = zip(factor.reshape(-1, *factor.shape[-2:]), vectors.reshape(-1, *vectors.shape[-2:]), strict=True)
-        # The transpose of a triangle in C order is one in Fortran order.
-        solved = np.array([lapack.dtrtrs(triangle.T, sides)[0] for triangle, sides in pairs]).reshape(vectors.shape)
-        return np.asarray(solved if turned is None else turned @ solved)
 
-    return np.asarray(factor.swapaxes(-1, -2) @ inner @ factor), potentials
+def _by_slopes(slopes: Floats, inner: Floats) -> tuple[float, Floats] | None:
+    """Return the lowest level of Q C Q^T from its vector, and the chemical potential, None if not accurate.
+
+    Errors are bounded to first order: of rounding in Q and C, and of the vector by the square of its residual.
+    """
+    triangle = np.asarray(np.linalg.qr(slopes, mode="r"))
+    matrix = triangle @ inner @ triangle.T
+    values, vectors, *_, info = lapack.dsyevr(matrix, range="I", il=1, iu=min(2, len(matrix)))
+    if info or values.size < 2:
+        return None
+    vector = vectors[:, 0]
+    small = triangle.T @ vector
+    pulled = inner @ small
+    level = float(small @ pulled)
+    residual = float(np.linalg.norm(triangle @ pulled - level * vector))
+    largest, size = float(np.linalg.norm(triangle)), float(np.linalg.norm(inner))
+    rounding = EPS * (2.0 * largest * np.linalg.norm(pulled) + size * small @ small)
+    error = SAFETY * rounding + residual**2 / max(values[1] - level, np.finfo(float).tiny)
+    if not error <= RELATIVE_TOLERANCE * abs(level):
+        return None
+    return level, np.asarray(lapack.dtrtrs(triangle, vector)[0])
 
 
 def _lowest_pair(matrix: Floats) -> tuple[Floats, Floats]:

@@ -15,7 +15,7 @@ that of :mod:`.escape`. Where one reaches into the bulk of the density, the whol
 the interaction.
 """
 
-from functools import cached_property
+import functools
 from typing import NamedTuple
 
 import numpy as np
@@ -28,7 +28,8 @@ from ...bases import EPS, Floats, Integers
 from ...bases.gegenbauer import sector_functions
 from .escape import escape_rate
 from .fields import Exponent
-from .meridians import NODES, Functions, Shape, Span, functions_on, rule_at, shape_at
+from .grids import stepped
+from .meridians import NODES, Functions, Shape, Span, functions_on, polynomials_on, rule_at, shape_at
 
 # The logarithm of the mass per angle below its peak from which on the interaction is lost in rounding.
 NEGLIGIBLE_DENSITY = 64.0
@@ -36,8 +37,9 @@ NEGLIGIBLE_DENSITY = 64.0
 DECAY = 18.0
 # Roots of the density at two wells of U_m that are apart by the exponential of this leave 7 digits of the smaller.
 APART = 20.0
-# Points between the poles at which the density is looked at.
+# Angles between the poles at which the density is looked at.
 SAMPLES = 4000
+ANGLES = np.pi * (np.arange(SAMPLES) + 0.5) / SAMPLES
 # Numbers of functions on an interval: the first, its growth, and the last.
 FIRST_SIZE, GROWTH, LARGEST_SIZE = 32, 1.5, 250
 # The same on a whole meridian.
@@ -69,22 +71,25 @@ class Vacuum:
     def __init__(self, exponent: Exponent) -> None:
         self._exponent = exponent
 
-    @cached_property
+    @functools.cached_property
     def _sampled(self) -> Shape:
-        return shape_at(self._exponent, np.pi * (np.arange(SAMPLES) + 0.5) / SAMPLES)
+        return shape_at(self._exponent, ANGLES)
 
-    @cached_property
+    @functools.cached_property
     def _masses(self) -> Floats:
         """The logarithm of the mass per angle at the samples, up to a constant."""
         shape = self._sampled
         return np.asarray(shape.values + (self._exponent.dimension - 2) * np.log(np.sin(shape.angles)))
 
-    @cached_property
+    @functools.cached_property
     def there(self) -> bool:
         """Whether the density is negligible anywhere except by the vanishing surface at the poles."""
         # A bound first: most states are far from concentrated.
-        bound = 2.0 * float(np.abs(self._exponent.coefficients[1:]).sum())
-        return bound > NEGLIGIBLE_DENSITY and float(np.ptp(self._sampled.values)) > NEGLIGIBLE_DENSITY
+        coefficients = self._exponent.coefficients
+        if 2.0 * float(np.abs(coefficients[1:]).sum()) <= NEGLIGIBLE_DENSITY:
+            return False
+        table = _sampled_polynomials(self._exponent.dimension, stepped(coefficients.size - 1))
+        return float(np.ptp(coefficients @ table[: coefficients.size])) > NEGLIGIBLE_DENSITY
 
     def rates(self, order: int, bound: float, count: int) -> Rates:
         """Return the rates of an order where the density is negligible, below a bound and at most ``count``.
@@ -251,6 +256,12 @@ class Vacuum:
             return np.zeros((size, 0)), np.zeros(0), kernels
         functions = sector_functions(dimension, order, rule_at(shape.angles), degree)
         return found.values @ (functions * root).T, interaction.attractions(degree)[order:], kernels
+
+
+@functools.lru_cache(maxsize=4)
+def _sampled_polynomials(dimension: int, degree: int) -> Floats:
+    """Return P_0, ..., P_degree on the angles, kept for the states of a branch."""
+    return polynomials_on(dimension, rule_at(ANGLES), degree)
 
 
 def _below_rounding(order: int) -> NotResolved:
