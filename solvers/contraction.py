@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from meanfield import Equation, InvalidInput
-from meanfield.equations import Capability, require
+from meanfield.equations import Capability, in_rotating_frame, require
 from meanfield.errors import did_you_mean
 from meanfield.records import QUANTITIES, Contraction, QuantityRate
 
@@ -42,7 +42,8 @@ def contraction_to_a_point(problem: Equation, initial: Any = None, quantity: str
     _require_free(problem)
     start = _start(problem, initial)
     density = solvers_of(problem).labels.density(problem, start)
-    found = contraction(problem.velocity, float(problem.fixed_coupling), problem.domain, density)
+    law = in_rotating_frame(problem).velocity
+    found = contraction(law, float(problem.fixed_coupling), problem.domain, density)
     warnings = start.warnings if isinstance(start, Initial) else ()
     return _record(problem, chosen, found, warnings, clock.process_time() - started)
 
@@ -74,16 +75,6 @@ def _require_free(problem: Equation) -> None:
         raise InvalidInput(
             "without noise a confinement decides where a density collapses, and its rate is not computed here; "
             "leave the confinement out, or give noise > 0 (--noise 1)"
-        )
-    if problem.velocity.frequency:
-        raise InvalidInput(
-            "a common frequency turns a cluster and changes no rate; leave it out (--frequency), which is the "
-            "frame that rotates with it"
-        )
-    if problem.velocity.lag:
-        raise InvalidInput(
-            "with a phase lag a cluster turns, and its contraction is not computed here; leave the lag out, or "
-            "follow the density (evolve, with method=WatanabeStrogatz() for Kuramoto's potential)"
         )
 
 
@@ -124,6 +115,7 @@ def _record(
         separatrix=None if tracers is None else math.remainder(tracers.label + frame, 2.0 * math.pi),
         separatrix_error=None if tracers is None else collapse.label_error,
         log_amplitude=found.log_amplitude,
+        angular_velocity=found.flow.turning + problem.velocity.frequency,
         time=collapse.history.ends,
         remainder=collapse.history.remainder,
         warnings=(*warnings, *_warnings(found, main)),

@@ -54,6 +54,8 @@ def _contraction(header: dict[str, Any], arrays: Arrays) -> Contraction:
     return Contraction(
         problem=equation_from(header["problem"]),
         **{name: header[name] for name in SCALARS},
+        # Files written before there were lags have none.
+        angular_velocity=header.get("angular_velocity", 0.0),
         rates=tuple(_rate(values) for values in header["rates"]),
         time=arrays["time"],
         remainder=arrays["remainder"],
@@ -71,7 +73,7 @@ def contraction_content(contraction: Contraction) -> Content:
     """Return the content of a contraction: header, labelled arrays and the table of rates."""
     header = {
         "problem": records.problem_values(contraction.problem),
-        **{name: getattr(contraction, name) for name in SCALARS},
+        **{name: getattr(contraction, name) for name in (*SCALARS, "angular_velocity")},
         "rates": [asdict(rate) for rate in contraction.rates],
         "warnings": list(contraction.warnings),
         "provenance": contraction.provenance,

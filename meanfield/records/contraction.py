@@ -112,11 +112,13 @@ class Contraction(SavedRecord):
         Order k at which the initial density vanishes at the separatrix label, 0 if it is positive; None if it is
         zero in a neighbourhood, or not known.
     limit_point, limit_point_error : float
-        Angle of the cluster in the end.
+        Angle of the cluster in the end, less the angle by which it has turned by its angular velocity.
     separatrix, separatrix_error : float or None
         Label of the particle that ends at the antipode.
     log_amplitude : float or None
         ln C of the mass in flight; None if there is none or it is not known.
+    angular_velocity : float
+        At which the cluster turns in the end, with a phase lag or a common frequency.
     time, remainder : (T,) float
         Times, and 1 - r at them, down to where the rates were measured from.
     warnings : tuple of str
@@ -143,6 +145,7 @@ class Contraction(SavedRecord):
     remainder: Floats
     warnings: tuple[str, ...] = ()
     provenance: dict[str, Any] = field(default_factory=dict)
+    angular_velocity: float = 0.0
 
     def __repr__(self) -> str:
         return (
@@ -250,6 +253,7 @@ class Contraction(SavedRecord):
             "separatrix": self.separatrix,
             "separatrix_error": self.separatrix_error,
             "log_amplitude": self.log_amplitude,
+            "angular_velocity": self.angular_velocity,
             "rates": [rate.to_dict() for rate in self.rates],
             "warnings": list(self.warnings),
         }

@@ -48,7 +48,7 @@ class LabelDensities(NamedTuple):
 
 
 def circle_density(problem: Equation, start: Start) -> LabelDensity:
-    """Return a density on the circle in a frame whose zero is its axis, if it has one.
+    """Return a density on the circle in a frame whose zero is its axis, if it has one that the flow keeps.
 
     Raises
     ------
@@ -65,7 +65,7 @@ def circle_density(problem: Equation, start: Start) -> LabelDensity:
             f"the initial density repeats itself {repeated} times on the circle, so its first moment stays 0 "
             "and it never collapses to one point; break the symmetry, for example by a mixture with von-mises"
         )
-    axis = _axis(found, moments)
+    axis = None if problem.velocity.lag else _axis(found, moments)
     if axis is None:
         return found
     return replace(found, profile=_turned(found.profile, axis), even=True, frame=axis, note=EVEN)

@@ -3,9 +3,14 @@ r"""The flow that the field of a single point makes, to which the velocity tends
 Near a point at the angle 0 it is :math:`v(t) = \kappa\,s\,k'(t)`. Its exponents at the point and at the antipode,
 its other zeros, and with them whether a density that is positive everywhere can collapse to a point at all, decide
 about contraction.
+
+With a phase lag the point turns at :math:`v(\alpha)`. In the frame that turns with it the flow is
+:math:`v(t + \alpha) - v(\alpha)`, and where this vanishes beside the point takes the place of the antipode: for
+Kuramoto's potential the angle :math:`\pi - 2\alpha`, with the exponent :math:`\kappa\cos\alpha` of both.
 """
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -39,20 +44,26 @@ class LimitFlow:
     unstable
         Exponent with which displacements from the antipode grow.
     equilibria : tuple of float
-        Other angles between 0 and pi at which particles rest.
+        Other angles between 0 and pi at which particles rest, with a phase lag between 0 and 2 pi.
     attracting : tuple of float
         Those that attract, pi among them where it does.
+    antipode
+        The angle of the antipode from the point, pi, or of what takes its place with a phase lag.
+    turning
+        The angular velocity of the point.
     """
 
     local: float
     unstable: float
     equilibria: tuple[float, ...]
     attracting: tuple[float, ...]
+    antipode: float = math.pi
+    turning: float = 0.0
 
     @property
     def basin(self) -> float:
         """Angle around the point from within which everything is attracted to it."""
-        return min(self.equilibria, default=math.pi)
+        return min((min(angle, 2.0 * math.pi - angle) for angle in self.equilibria), default=math.pi)
 
 
 def limit_flow(medium: Medium) -> LimitFlow:
@@ -63,30 +74,53 @@ def limit_flow(medium: Medium) -> LimitFlow:
     InvalidInput
         If there is no velocity, the point does not attract, or the antipode is degenerate.
     """
-    fields = point_fields(medium)
+    fields, lag = point_fields(medium), medium.law.lag
     _require_averages(medium, fields)
-    local, unstable = -medium.divergence(0.0, fields), medium.divergence(math.pi, fields)
-    count = SAMPLES_PER_DEGREE * max(medium.degree, 16)
+    local, turning = -medium.divergence(0.0, fields), 0.0
+    if lag:
+        turning = float(medium.velocity(waves_at(np.zeros(1), medium.degree), fields)[0])
+
+    def velocity(angles: Floats) -> Floats:
+        return medium.velocity(waves_at(angles, medium.degree), fields) - turning
+
+    count = SAMPLES_PER_DEGREE * max(medium.degree, 16) * (2 if lag else 1)
     # An irrational shift keeps samples off the zeros that symmetry makes.
-    angles = np.asarray((np.arange(count) + SHIFT) * (math.pi / count), dtype=np.float64)
-    # Divided by sin t the velocity has no zeros but those that are looked for.
-    pulls = -_velocity(medium, angles) / np.sin(angles)
-    largest = float(np.abs([local, unstable, *pulls]).max())
+    angles = np.asarray((np.arange(count) + SHIFT) * ((2.0 if lag else 1.0) * math.pi / count), dtype=np.float64)
+    # Divided by this the velocity has no zeros but those that are looked for.
+    pulls = -velocity(angles) / (2.0 * np.sin(0.5 * angles) if lag else np.sin(angles))
+    largest = max(abs(local), float(np.abs(pulls).max()))
     if largest == 0.0:
         raise InvalidInput("without noise and without coupling nothing moves; give a coupling other than 0")
     if local <= FLAT * largest:
-        raise InvalidInput(_repulsive(local, medium.coupling))
-    unknown = medium.rounding(math.pi, fields)
+        raise InvalidInput(_repulsive(local, medium.coupling, lag))
+    # The sign of the pull changes at every zero, from the point outwards; odd ones do not attract.
+    if lag:
+        zeros = _zeros(velocity, angles, pulls, FLAT * largest)
+        unstable = _leaving(medium, zeros[0], fields)
+        others = tuple(zeros) if len(zeros) > 1 else ()
+        return LimitFlow(local, unstable, others, tuple(zeros[1::2]), zeros[0], turning)
+    unstable = _leaving(medium, math.pi, fields)
+    zeros = _zeros(velocity, angles, pulls, FLAT * largest)
+    attracting = (*zeros[1::2], *((math.pi,) if unstable < 0.0 else ()))
+    return LimitFlow(local, unstable, tuple(zeros), attracting)
+
+
+def _leaving(medium: Medium, antipode: float, fields: tuple[Complexes, ...]) -> float:
+    """Return the exponent with which displacements from the antipode grow.
+
+    Raises
+    ------
+    InvalidInput
+        If it is lost in rounding.
+    """
+    unstable, unknown = medium.divergence(antipode, fields), medium.rounding(antipode, fields)
     if abs(unstable) <= RESOLVED * unknown:
         raise InvalidInput(
             f"at the antipode of a point the velocity has the slope {unstable:.2g}, known to {unknown:.1g} only: "
             "densities positive there contract algebraically, or too slowly to be told from that; change the "
             "potential, for a transformer to a smaller abs(beta)"
         )
-    zeros = _zeros(medium, angles, pulls, FLAT * largest)
-    # The sign of the pull changes at every zero, from the point outwards; odd ones do not attract.
-    attracting = (*zeros[1::2], *((math.pi,) if unstable < 0.0 else ()))
-    return LimitFlow(local, unstable, tuple(zeros), tuple(attracting))
+    return unstable
 
 
 def _require_averages(medium: Medium, fields: tuple[Complexes, ...]) -> None:
@@ -99,7 +133,7 @@ def _require_averages(medium: Medium, fields: tuple[Complexes, ...]) -> None:
     """
     if medium.is_gradient:
         return
-    ends = (fields[0] @ waves_at(np.array([0.0, math.pi]), medium.degree)).real
+    ends = (fields[0] @ waves_at(np.array([0.0, math.pi]) - medium.law.lag, medium.degree)).real
     if abs(ends[1]) <= LEAST_AVERAGE * abs(ends[0]):
         raise InvalidInput(
             f"the averages of {medium.law.name} opposite to a cluster are {abs(ends[1] / ends[0]):.0e} of those "
@@ -107,12 +141,7 @@ def _require_averages(medium: Medium, fields: tuple[Complexes, ...]) -> None:
         )
 
 
-def _velocity(medium: Medium, angles: Floats) -> Floats:
-    fields = point_fields(medium)
-    return medium.velocity(waves_at(angles, medium.degree), fields)
-
-
-def _zeros(medium: Medium, angles: Floats, pulls: Floats, flat: float) -> list[float]:
+def _zeros(velocity: Callable[[Floats], Floats], angles: Floats, pulls: Floats, flat: float) -> list[float]:
     """Return the zeros of the velocity between samples.
 
     Raises
@@ -120,7 +149,7 @@ def _zeros(medium: Medium, angles: Floats, pulls: Floats, flat: float) -> list[f
     InvalidInput
         If the velocity is flat somewhere, so that the flow stands still or almost so.
     """
-    weak = _touched(medium, angles, np.abs(pulls), flat)
+    weak = _touched(velocity, angles, np.abs(pulls), flat)
     if weak is not None:
         raise InvalidInput(
             f"the velocity in the field of a point vanishes without a change of sign near the angle {weak:.4g} "
@@ -128,14 +157,17 @@ def _zeros(medium: Medium, angles: Floats, pulls: Floats, flat: float) -> list[f
             "little"
         )
     places = np.flatnonzero(np.signbit(pulls[1:]) != np.signbit(pulls[:-1]))
+    return [
+        float(brentq(lambda angle: _at(velocity, angle), angles[place], angles[place + 1], xtol=1e-14))
+        for place in places
+    ]
 
-    def velocity(angle: float) -> float:
-        return float(_velocity(medium, np.array([angle]))[0])
 
-    return [float(brentq(velocity, angles[place], angles[place + 1], xtol=1e-14)) for place in places]
+def _at(velocity: Callable[[Floats], Floats], angle: float) -> float:
+    return float(velocity(np.array([angle]))[0])
 
 
-def _touched(medium: Medium, angles: Floats, sizes: Floats, flat: float) -> float | None:
+def _touched(velocity: Callable[[Floats], Floats], angles: Floats, sizes: Floats, flat: float) -> float | None:
     """Return an angle at which the velocity vanishes without a change of its sign, or None if there is none."""
     if (sizes <= flat).any():
         return float(angles[np.argmin(sizes)])
@@ -143,11 +175,11 @@ def _touched(medium: Medium, angles: Floats, sizes: Floats, flat: float) -> floa
     lows = np.flatnonzero((inner <= sizes[:-2]) & (inner <= sizes[2:]) & (inner <= CLOSE * sizes.max())) + 1
     for low in lows:
         # Signs on both sides agree, else it is a zero that is found as one.
-        around = _velocity(medium, angles[[low - 1, low, low + 1]])
+        around = velocity(angles[[low - 1, low, low + 1]])
         if np.unique(np.sign(around)).size > 1:
             continue
         found = minimize_scalar(
-            lambda angle: abs(float(_velocity(medium, np.array([angle]))[0])),
+            lambda angle: abs(_at(velocity, angle)),
             bounds=(angles[low - 1], angles[low + 1]),
             method="bounded",
             options={"xatol": 1e-12},
@@ -157,7 +189,12 @@ def _touched(medium: Medium, angles: Floats, sizes: Floats, flat: float) -> floa
     return None
 
 
-def _repulsive(local: float, coupling: float) -> str:
+def _repulsive(local: float, coupling: float, lag: float) -> str:
+    if lag:
+        return (
+            f"with the phase lag {lag:g} particles move away from a point, with the exponent {-local:.6g} at "
+            f"coupling {coupling:g}, so no density contracts to one; take a smaller lag"
+        )
     if local < 0.0:
         return (
             f"the interaction repels at short distance, with the exponent {-local:.6g} at coupling "

@@ -90,7 +90,7 @@ class Collapse:
 def followed(medium: Medium, density: LabelDensity, flow: LimitFlow, goal: float) -> History | Collapse:
     """Return the collapse of a density, or only its history if that does not end in a point."""
     longest = LONGEST / min(flow.local, abs(flow.unstable))
-    located = None if flow.equilibria else _located(medium, density, longest)
+    located = None if flow.equilibria else _located(medium, density, longest, flow.antipode)
     if isinstance(located, History):
         return located
     labels = labels_on(density, panels_of(density), () if located is None else located.partings)
@@ -105,9 +105,9 @@ def followed(medium: Medium, density: LabelDensity, flow: LimitFlow, goal: float
     times = extended.until - INTERVAL / flow.unstable * np.arange(TRACERS - 1.0, -1.0, -1.0)
     # Where the cluster clearly decides, the other exponent is not needed to all digits.
     clearly = (medium.dimension - 1) * flow.unstable > CLEARLY_FASTER * 2.0 * flow.local
-    rounding = medium.rounding(math.pi, point_fields(medium))
+    rounding = medium.rounding(flow.antipode, point_fields(medium))
     tolerance = max(FORWARD if clearly else BACKWARD, ROUNDING_SHARE * rounding / flow.unstable)
-    tracers = backward(medium, extended, times, tolerance)
+    tracers = backward(medium, extended, times, tolerance, flow.antipode)
     moved = 0.0 if medium.even else abs(_turn(tracers.label - located.partings[0].label)) + FORWARD
     unstable = unstable_exponent(tracers, tolerance, rounding)
     return Collapse(history, local, unstable, cluster, located.moved(history), tracers, moved)
@@ -127,7 +127,7 @@ class Located:
         return abs(float(np.angle(one * other.conj())))
 
 
-def _located(medium: Medium, density: LabelDensity, longest: float) -> Located | History:
+def _located(medium: Medium, density: LabelDensity, longest: float, apart: float) -> Located | History:
     """Return where the flow of a density parts, or its history if that does not end in a point."""
     known: tuple[Parting, ...] = (Parting(math.pi, FINEST),) if medium.even else ()
     passes = ROUGH[-1:] if medium.even else ROUGH
@@ -136,7 +136,7 @@ def _located(medium: Medium, density: LabelDensity, longest: float) -> Located |
         history = collapse(medium, labels_on(density, edges, known), rough, tolerance, longest)
         if not history.finished:
             return history
-        label = math.pi if medium.even else backward(medium, history, np.zeros(0), tolerance).label
+        label = math.pi if medium.even else backward(medium, history, np.zeros(0), tolerance, apart).label
         others = partings(medium, history, label, known[1:])
         settled = len(known) == 1 + len(others) and abs(_turn(label - known[0].label)) < SETTLED
         known = (Parting(label, finest if number else ROUGH[-1][2]), *others)

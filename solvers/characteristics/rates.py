@@ -13,8 +13,7 @@ support diameter    0 where the support reaches the separatrix, L elsewhere
 At equality W2 has a factor :math:`\sqrt t` besides the exponential, all others but the diameter a factor t.
 """
 
-import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -90,7 +89,9 @@ def contraction(law: VelocityLaw, coupling: float, domain: Domain, density: Labe
     flow = limit_flow(medium)
     if flow.attracting:
         _require_room(flow, density)
-    _require_motion(medium, density)
+    _require_motion(medium, density, flow)
+    # In the frame that turns with the point, where its field comes to rest.
+    medium = replace(medium, turning=flow.turning)
     found = _followed(medium, density, flow)
     if isinstance(found, History) and density.even and found.remainder[-1] > OPPOSITE:
         density = flipped(density)
@@ -171,7 +172,7 @@ def _require_room(flow: LimitFlow, density: LabelDensity) -> None:
         )
 
 
-def _require_motion(medium: Medium, density: LabelDensity) -> None:
+def _require_motion(medium: Medium, density: LabelDensity, flow: LimitFlow) -> None:
     """Refuse a density that is at rest, whose collapse would be that of rounding, or whose velocity is not smooth.
 
     R is negative at the antipode of a point, whose velocity is then smooth, and passes zero if it was not before.
@@ -186,7 +187,7 @@ def _require_motion(medium: Medium, density: LabelDensity) -> None:
             "the initial density is stationary, since the moments that the potential feels are zero, and never "
             "collapses to one point; give one whose first moment is not 0"
         )
-    antipode = math.pi if density.even else float(np.angle(moments[1])) + math.pi
+    antipode = flow.antipode if density.even else float(np.angle(moments[1])) + flow.antipode
     if medium.radial(antipode, fields) > 0.0:
         raise InvalidInput(
             "the output of attention vanishes near the antipode of the mean while this density collapses, and its "

@@ -22,8 +22,6 @@ from ..transforms import waves_at
 from .collapse import History
 from .labels import Parting
 
-# Tracers start here relative to the cluster, on both sides.
-PLACE = 0.5 * math.pi
 # Logarithm of the distance below which the flow is linear to all digits, and distances would underflow in the end.
 NEAREST = -200.0
 # No point is farther than a turn; stages of the integrator may be.
@@ -48,7 +46,7 @@ class Backward:
     label
         The separatrix label.
     times : (n,) float
-        Times at which tracers pass a right angle from the cluster.
+        Times at which tracers pass half of the way from the separatrix to the cluster, a right angle without lag.
     distances : (sides, n) float
         Logarithms of the distances of their labels from the separatrix label; above it first, then below it.
     """
@@ -63,12 +61,12 @@ def cluster_of(medium: Medium, history: History) -> float:
     return 0.0 if medium.even else float(np.angle(history.moments[-1, -1, 1]))
 
 
-def end_of_separatrix(medium: Medium, history: History) -> float:
-    """Return the position of the separatrix at the last time.
+def end_of_separatrix(medium: Medium, history: History, apart: float) -> float:
+    """Return the position of the separatrix at the last time, by its angle from the cluster.
 
     The field still changes like e^(-lambda t), so its zero is twice as far from the limit as the separatrix is.
     """
-    antipode = cluster_of(medium, history) + math.pi
+    antipode = cluster_of(medium, history) + apart
     if medium.even:
         return math.pi
     fields = medium.fields(history.moments[-1, -1])
@@ -77,20 +75,32 @@ def end_of_separatrix(medium: Medium, history: History) -> float:
     return antipode - 0.5 * velocity / rate if rate > 0.0 else antipode
 
 
-def backward(medium: Medium, history: History, times: Floats, tolerance: float) -> Backward:
-    """Return the separatrix label and the tracers of increasing times."""
-    sides = np.array([-1.0]) if medium.even else np.array([1.0, -1.0])
-    state = np.array([end_of_separatrix(medium, history)])
+def backward(medium: Medium, history: History, times: Floats, tolerance: float, apart: float = math.pi) -> Backward:
+    """Return the separatrix label and the tracers of increasing times.
+
+    Parameters
+    ----------
+    medium, history
+        What moves, and its moments.
+    times : (n,) float
+        When tracers pass half of the way from the separatrix to the cluster.
+    tolerance
+        Of the integrator.
+    apart
+        The angle of the separatrix from the cluster in the end.
+    """
+    halves = np.array([math.pi - 0.5 * apart, -0.5 * apart])[int(medium.even) :]
+    state = np.array([end_of_separatrix(medium, history, apart)])
     moment = history.until
     for start in [*times[::-1], 0.0]:
         state = _carried(medium, history, state, moment, float(start), tolerance)
         moment = float(start)
         if start > 0.0:
             centre = 0.0 if medium.even else float(np.angle(history.at(moment)[1]))
-            offset = (centre + math.pi - state[0] + math.pi) % (2.0 * math.pi) - math.pi
-            state = np.concatenate([state, np.log(np.abs(offset + sides * PLACE))])
+            offset = (centre + apart - state[0] + math.pi) % (2.0 * math.pi) - math.pi
+            state = np.concatenate([state, np.log(np.abs(offset + halves))])
     # The last time was appended first.
-    distances = state[1:].reshape(times.size, sides.size).T[:, ::-1]
+    distances = state[1:].reshape(times.size, halves.size).T[:, ::-1]
     return Backward(float(state[0]), times, distances)
 
 

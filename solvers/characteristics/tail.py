@@ -49,7 +49,7 @@ class Tail:
 def tail_of(density: LabelDensity, label: float, label_error: float) -> Tail:
     """Return the behaviour of a density beside a label that is known to an error."""
     smallest = max(LAST, 100.0 * label_error)
-    count = math.floor(math.log2(FIRST / smallest)) + 1
+    count = max(1, math.floor(math.log2(FIRST / smallest)) + 1)
     distances = np.asarray(FIRST * 0.5 ** np.arange(count), dtype=np.float64)
     sides = np.array([-1.0]) if density.even else np.array([1.0, -1.0])
     values = np.array([density.profile(_within(density, label + side * distances)) for side in sides])

@@ -122,6 +122,8 @@ def _further(found: Contraction) -> list[str]:
         "",
         f"limit point {formatted(found.limit_point, 12)}, separatrix label {formatted(found.separatrix, 12)}",
     ]
+    if found.angular_velocity:
+        lines[-1] += f", in the frame that turns at {formatted(found.angular_velocity, 12)} with the cluster"
     times = [found.crossover(particles) for particles in (100, 10000)]
     if times[0] is not None:
         shown = " and ".join(formatted(time, 4) for time in times)

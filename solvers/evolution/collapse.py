@@ -41,7 +41,7 @@ def _to_a_point(problem: Equation, start: Initial) -> bool:
     """Return whether a density may collapse to one point by its interaction alone, as rates of contraction need."""
     turned = bool(np.hypot(start.cosine[1:2], start.sine[1:2]).any())
     known = not (problem.lacks(Capability.DRIVE) or problem.lacks(Capability.AUTONOMOUS))
-    return known and problem.confinement is None and not problem.velocity.rotates and turned
+    return known and problem.confinement is None and turned
 
 
 def contraction(problem: Equation) -> float | None:

@@ -72,7 +72,7 @@ class DriveVelocity:
         _confining_degree(problem)
         domain, law = problem.domain, problem.velocity
         self._confinement, self._turning = problem.confinement, symmetry if domain.turns else 1
-        self._lag, self._frequency = float(law.lag), float(law.frequency)
+        self._frequency = float(law.frequency)
         self._medium = medium_of(law, float(problem.fixed_coupling), domain, even, self._turning)
         self._mirrored = symmetry == 2 and not domain.turns
 
@@ -90,8 +90,7 @@ class DriveVelocity:
             moments.imag = 0.0
         if self._mirrored:
             moments[1::2] = 0.0
-        ahead = medium.waves(angles + self._lag) if self._lag else waves
-        velocity = medium.law.pace(time) * medium.velocity(ahead, medium.fields(moments)) + self._frequency
+        velocity = medium.law.pace(time) * medium.velocity(waves, medium.fields(moments)) + self._frequency
         if self._confinement is not None:
             velocity = velocity - np.asarray(self._confinement.slope(angles), dtype=float)
         return np.asarray(self._turning * velocity)

@@ -53,6 +53,8 @@ class Medium:
         Those of the kernels of the law, of the degrees 0, n, ..., nK.
     symmetry
         n, of densities of n-fold symmetry on the circle.
+    turning
+        The angular velocity of the frame, in which points of the circle move slower by as much.
     """
 
     law: VelocityLaw
@@ -61,6 +63,7 @@ class Medium:
     even: bool
     multipliers: tuple[Floats, ...]
     symmetry: int = 1
+    turning: float = 0.0
 
     @property
     def degree(self) -> int:
@@ -82,21 +85,31 @@ class Medium:
         table = polynomials_in_cosines(self.dimension, self.degree)
         return tuple((table.T * kernel) @ table for kernel in self.multipliers)
 
+    @cached_property
+    def _ahead(self) -> tuple[Numbers, ...]:
+        """The multipliers of the field a phase lag ahead of a point."""
+        if not self.law.lag:
+            return self.multipliers
+        return tuple(kernel * np.exp(1j * self.law.lag * self.degrees) for kernel in self.multipliers)
+
     def waves(self, angles: Floats) -> Complexes:
         """Return e^(ilx), l = 0, n, ..., nK in rows, at angles."""
         return waves_at(self.symmetry * angles, self.degree)
 
     def fields(self, moments: Complexes) -> tuple[Complexes, ...]:
-        """Return the coefficients H of the fields, h(x) = Re sum_l H_l e^(ilx), from the moments of e^(ilx)."""
+        """Return the coefficients H of the fields, h(x) = Re sum_l H_l e^(ilx), from the moments of e^(ilx).
+
+        With a phase lag they are those of the fields at x + lag, which a particle at x follows.
+        """
         if self.even:
             return tuple((matrix @ moments.real).astype(complex) for matrix in self._matrices)
-        return tuple(kernel * moments.conj() for kernel in self.multipliers)
+        return tuple(kernel * moments.conj() for kernel in self._ahead)
 
     def velocity(self, waves: Complexes, fields: tuple[Complexes, ...]) -> Floats:
         """Return the velocity at points given by their waves."""
         if self.is_gradient:
             return np.asarray(self.coupling * ((1j * self.degrees * fields[0]) @ waves).real)
-        return self.at(self._parts(waves, fields)).real
+        return self.at(self._parts(waves, fields)).real - self.turning
 
     def at(self, parts: Numbers) -> Numbers:
         """Return the velocity from h', h and R in the rows of an array, real or complex."""

@@ -19,7 +19,6 @@ from meanfield import (
     MaierSaupe,
     McKeanVlasov,
     NormalisedAttention,
-    PhaseLag,
     SoftmaxAttention,
     Sphere,
     Transformer,
@@ -212,12 +211,6 @@ def test_equations_of_softmax_attention_contract_at_their_sharp_rate(domain, bet
 def test_averages_below_rounding_are_refused(domain):
     with pytest.raises(InvalidInput, match="below what their modes tell"):
         contraction_rate(ContinuityEquation(domain, SoftmaxAttention(30.0), 0.0, 1.0))
-
-
-def test_a_phase_lag_is_refused():
-    problem = ContinuityEquation(Circle(), PhaseLag(Kuramoto(), 0.3), 0.0, 1.0)
-    with pytest.raises(InvalidInput, match="with a phase lag a cluster turns"):
-        contraction_rate(problem)
 
 
 def test_softmax_attention_on_the_ordinary_sphere_is_undecided():

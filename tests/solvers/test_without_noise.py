@@ -14,7 +14,6 @@ from scipy.integrate import solve_ivp
 from meanfield import (
     Circle,
     ComputationFailed,
-    ContinuityEquation,
     CosineSeries,
     HegselmannKrause,
     InvalidInput,
@@ -24,7 +23,6 @@ from meanfield import (
     McKeanVlasov,
     NotResolved,
     Outcome,
-    PhaseLag,
     Sphere,
     Transformer,
     open_trajectory,
@@ -477,10 +475,9 @@ def test_characteristics_that_are_interrupted_keep_what_they_have(on_failure):
     ("problem", "initial"),
     [
         (McKeanVlasov(Circle(), Kuramoto(), 0.0, 1.0, CosineSeries((-2.0,))), VonMises(1.0)),
-        (ContinuityEquation(Circle(), PhaseLag(Kuramoto(), 0.3), 0.0, 1.0), VonMises(1.0)),
         (McKeanVlasov(Circle(), Transformer(3.0), 0.0, 1.0), Bumps(3)),
     ],
-    ids=["confined", "lagged", "several clusters"],
+    ids=["confined", "several clusters"],
 )
 def test_the_reason_promises_no_rate_where_there_is_none(problem, initial):
     """Rates to one point are known of the interaction alone, and not of densities that gather at several."""
