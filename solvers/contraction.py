@@ -20,6 +20,8 @@ from .threads import one_thread
 
 # Accuracy of positions: errors of steps, of the tolerance of the last pass, add up to some of it.
 ACCURACY = 10.0 * FORWARD
+# The mass in flight is hidden where 1 - r is larger by the exponential of this.
+HIDDEN = 4.0
 
 
 @one_thread()
@@ -173,6 +175,22 @@ def _told_apart(*rates: float | None) -> list[str]:
     return texts
 
 
+def _hidden(found: Found) -> list[str]:
+    """Return the sentence until when 1 - r shows the cluster alone, if the mass in flight is far smaller before."""
+    history, local = found.collapse.history, 2.0 * found.collapse.local.value
+    if found.log_amplitude is None or found.mass is None or local <= found.mass.value:
+        return []
+    ahead = math.log(history.remainder[-1]) - (found.log_amplitude - found.mass.value * history.until)
+    if ahead < HIDDEN:
+        return []
+    time = history.until + ahead / (local - found.mass.value)
+    power = (found.log_amplitude - found.mass.value * time) / math.log(10.0)
+    return [
+        f"so little mass is in flight, C e^(-{found.mass.value:.4g} t) with ln C = {found.log_amplitude:.4g}, that "
+        f"1 - r falls at the local rate until about time {time:.4g}, where it is 1e{power:.0f}"
+    ]
+
+
 def _warnings(found: Found, rate: QuantityRate) -> list[str]:
     warnings = []
     if rate.governed_by == "separatrix" and rate.quantity in MULTIPLES:
@@ -180,6 +198,7 @@ def _warnings(found: Found, rate: QuantityRate) -> list[str]:
             "any finite number of particles follows the local rate from its crossover on; fit this rate to "
             "particles only before that"
         )
+        warnings += _hidden(found)
     if found.flow.equilibria:
         places = ", ".join(f"{angle:.4g}" for angle in found.flow.equilibria)
         warnings.append(

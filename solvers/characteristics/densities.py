@@ -105,6 +105,8 @@ def flipped(density: LabelDensity) -> LabelDensity:
 
 
 def _profile(problem: Equation, start: Start) -> Callable[[Floats], Floats]:
+    if isinstance(start, Initial) and start.formula is not None:
+        return start.formula
     if isinstance(start, Initial):
         modes = modes_of(problem.domain, start.layout)
         return lambda angles: modes.density(start.cosine, start.sine, angles)
@@ -118,8 +120,8 @@ def _turned(profile: Callable[[Floats], Floats], angle: float) -> Callable[[Floa
 
 
 def _accuracy(problem: Equation, start: Start) -> float:
-    """Return the rounding of a sum of moments; functions are taken as exact."""
-    if not isinstance(start, Initial):
+    """Return the rounding of a sum of moments; functions and formulas are taken as exact."""
+    if not isinstance(start, Initial) or start.formula is not None:
         return 0.0
     numbers = modes_of(problem.domain, start.layout).multiplicities(start.cosine.size)
     return 4.0 * EPS * float((numbers * np.hypot(start.cosine, start.sine)).sum())

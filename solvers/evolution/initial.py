@@ -42,6 +42,9 @@ class Initial(Record):
     layout : str
         ``"degree"`` or, for a density on the ordinary sphere without an axis at the pole, ``"order"``, as in
         :class:`~meanfield.State`.
+    formula : callable or None
+        On the circle the density over the uniform one as a function of angles, where one is known: it has all
+        digits where the density is small, which a sum of moments has not.
     """
 
     cosine: Floats
@@ -49,6 +52,7 @@ class Initial(Record):
     description: str
     warnings: tuple[str, ...] = ()
     layout: Layout = "degree"
+    formula: Callable[[Floats], Floats] | None = None
 
 
 def given_moments(cosine: ArrayLike, sine: ArrayLike) -> tuple[Floats, Floats]:

@@ -37,6 +37,8 @@ LARGEST_DEGREE = 8192
 # Degrees whose sample moments decide on the width of the kernel, and the widths that are tried.
 JUDGED_DEGREES = 256
 BANDWIDTHS = np.geomspace(0.02, 1.5, 120)
+# A wrapped normal density of a larger width is uniform to all digits.
+UNIFORM_WIDTH = 9.0
 
 
 @checked
@@ -79,6 +81,10 @@ class PerturbedUniform:
             result[self.degree] = 0.5 * self.amplitude
         return turned(result, self.mean)
 
+    def relative(self, angles: ArrayLike) -> Floats:
+        """Return the density over the uniform one at angles."""
+        return np.asarray(1.0 + self.amplitude * np.cos(self.degree * (np.asarray(angles) - self.mean)))
+
 
 @checked
 @dataclass(frozen=True)
@@ -113,6 +119,11 @@ class RandomPerturbation:
         result[1 : self.degrees + 1] = 0.5 * self.amplitude * drawn / np.abs(drawn).sum()
         return result[: degree + 1]
 
+    def relative(self, angles: ArrayLike) -> Floats:
+        """Return the density over the uniform one at angles."""
+        waves = np.exp(1j * np.multiply.outer(angles, np.arange(1, self.degrees + 1)))
+        return np.asarray(1.0 + 2.0 * (waves @ self.moments(self.degrees)[1:]).real)
+
 
 @checked
 @dataclass(frozen=True)
@@ -141,6 +152,11 @@ class VonMises:
         """Return m_k - i s_k for k = 0..degree."""
         ratios = ive(np.arange(degree + 1), self.concentration) / ive(0, self.concentration)
         return turned(ratios.astype(complex), self.mean)
+
+    def relative(self, angles: ArrayLike) -> Floats:
+        """Return the density over the uniform one at angles, with all digits where it is small."""
+        fallen = -2.0 * self.concentration * np.sin(0.5 * (np.asarray(angles) - self.mean)) ** 2
+        return np.asarray(np.exp(fallen) / ive(0, self.concentration))
 
 
 @checked
@@ -195,6 +211,21 @@ class Bumps:
         combined[0] = 1.0
         return turned(without_rounding(combined) * single, self.mean)
 
+    def relative(self, angles: ArrayLike) -> Floats:
+        """Return the density over the uniform one at angles, with all digits where it is small."""
+        shares = np.full(self.count, 1.0) if self.weights is None else np.array(self.weights)
+        centres = self.mean + 2.0 * math.pi * np.arange(self.count) / self.count
+        if self.width > UNIFORM_WIDTH:
+            return np.ones(np.shape(angles))
+        # Images farther away are rounding of the nearest one.
+        last = 1 + math.ceil(1.5 * self.width)
+        images = 2.0 * math.pi * np.arange(-last, last + 1)
+        total = np.zeros(np.shape(angles))
+        for share, centre in zip(shares / math.fsum(shares), centres, strict=True):
+            distances = np.remainder(np.asarray(angles) - centre + math.pi, 2.0 * math.pi) - math.pi
+            total += share * np.exp(-0.5 * ((distances[..., None] + images) / self.width) ** 2).sum(axis=-1)
+        return np.asarray(math.sqrt(2.0 * math.pi) / self.width * total)
+
 
 @checked
 @dataclass(frozen=True)
@@ -227,6 +258,12 @@ class Watson:
         result = np.zeros(degree + 1, dtype=complex)
         result[::2] = signs * ive(orders, half) / ive(0, half)
         return turned(result, self.mean)
+
+    def relative(self, angles: ArrayLike) -> Floats:
+        """Return the density over the uniform one at angles, with all digits where it is small."""
+        offset = np.asarray(angles) - self.mean
+        fallen = np.sin(offset) ** 2 if self.concentration > 0.0 else np.cos(offset) ** 2
+        return np.asarray(np.exp(-abs(self.concentration) * fallen) / ive(0, 0.5 * abs(self.concentration)))
 
 
 @checked
@@ -275,6 +312,12 @@ class Mixture:
         result = sum(share * part.moments(degree) for share, part in zip(self.shares, self.parts, strict=True))
         result[0] = 1.0
         return np.asarray(result)
+
+    def relative(self, angles: ArrayLike) -> Floats:
+        """Return the density over the uniform one at angles."""
+        return np.asarray(
+            sum(share * part.relative(angles) for share, part in zip(self.shares, self.parts, strict=True))
+        )
 
 
 @checked

@@ -33,6 +33,7 @@ from solvers import (
     VonMises,
     characteristics,
     contraction_rate,
+    moments_of,
     simulate,
 )
 from solvers.characteristics import LabelDensity, contraction, measured
@@ -375,10 +376,25 @@ def test_jumps_in_a_positive_density_change_nothing():
 
 
 def test_a_density_below_the_rounding_of_its_moments_is_undecided():
-    found = contraction_rate(quiet(Transformer(1.0)), initial=VonMises(1.0, 30.0))
+    moments = moments_of(quiet(Transformer(1.0)), VonMises(1.0, 30.0))
+    found = contraction_rate(quiet(Transformer(1.0)), initial=(moments.cosine, moments.sine))
     assert (found.rate, found.error, found.governed_by, found.theory) == (None, None, "undecided", None)
     assert "below the rounding" in found.reason
     assert "not known" in found.summary()
+
+
+@pytest.mark.parametrize("concentration", [20.0, 60.0])
+def test_a_named_density_is_exact_and_says_how_long_the_cluster_alone_is_seen(concentration):
+    found = contraction_rate(quiet(Transformer(1.0)), initial=VonMises(1.0, concentration))
+    assert found.governed_by == "separatrix"
+    assert abs(found.rate - math.exp(-1.0)) <= found.error <= 1e-11
+    (said,) = [warning for warning in found.warnings if "so little mass is in flight" in warning]
+    time = float(re.search(r"until about time ([0-9.]+)", said)[1])
+    local, mass = found.local_rate * (time - found.time[-1]), found.log_amplitude - found.rate * time
+    # Both parts of 1 - r are equal then, up to factors.
+    assert abs(math.log(found.remainder[-1]) - local - mass) < 2.0
+    # The density opposite to its peak is e^(-2 concentration) of that there.
+    assert found.log_amplitude < -2.0 * concentration + 10.0
 
 
 @pytest.mark.parametrize(

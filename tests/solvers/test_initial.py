@@ -1,5 +1,6 @@
 """Initial densities: named ones against quadrature, functions, states, samples."""
 
+import mpmath as mp
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -8,10 +9,12 @@ from hypothesis import strategies as st
 from meanfield import Circle, InvalidInput, Kuramoto, McKeanVlasov, NotResolved
 from solvers import (
     Bumps,
+    Mixture,
     PerturbedUniform,
     RandomPerturbation,
     Samples,
     VonMises,
+    Watson,
     evolve,
     moments_of,
     stationary_states,
@@ -46,6 +49,48 @@ NAMED = [
         lambda t: 0.75 * wrapped_normal(t, 0.2, 0.5) + 0.25 * wrapped_normal(t, 0.2 + np.pi, 0.5),
     ),
 ]
+
+
+RANDOM = np.random.default_rng(4)
+
+
+def random_named():
+    """Return named densities of random parameters, a mixture of them last."""
+    mean, width, strength = RANDOM.uniform(-4.0, 4.0), RANDOM.uniform(0.1, 10.0), RANDOM.uniform(-30.0, 30.0)
+    several = [
+        PerturbedUniform(RANDOM.uniform(-1.0, 1.0), int(RANDOM.integers(1, 6)), mean),
+        RandomPerturbation(RANDOM.uniform(0.0, 1.0), int(RANDOM.integers(99))),
+        VonMises(mean, abs(strength)),
+        Watson(strength, mean),
+        Bumps(3, width, tuple(RANDOM.uniform(0.1, 1.0, 3)), mean),
+    ]
+    return [*several, Mixture(tuple(several), tuple(RANDOM.uniform(0.1, 1.0, 5)))]
+
+
+def test_formulas_are_the_sums_of_their_moments():
+    angles = RANDOM.uniform(-8.0, 8.0, 50)
+    for density in [density for _ in range(6) for density in random_named()]:
+        start = moments_of(PROBLEM, density)
+        assert start.formula is not None
+        waves = np.exp(1j * np.outer(angles, np.arange(start.cosine.size)))
+        series = 2.0 * (waves @ (start.cosine - 1j * start.sine)).real - 1.0
+        bound = 16.0 * EPS * float(2.0 * np.hypot(start.cosine, start.sine).sum()) + 1e-12
+        assert np.abs(start.formula(angles) - series).max() <= bound
+
+
+def test_formulas_have_all_digits_where_densities_are_small():
+    """Opposite to the peak, where sums of moments have none; the references are sums in 40 digits."""
+    with mp.workdps(40):
+        mises = mp.exp(-mp.mpf(30)) / mp.besseli(0, 30)
+        distances = [mp.pi + 2 * mp.pi * turn for turn in range(-4, 4)]
+        bump = mp.sqrt(2 * mp.pi) / mp.mpf("0.3") * sum(mp.exp(-((d / mp.mpf("0.3")) ** 2) / 2) for d in distances)
+        watson = mp.exp(-mp.mpf(20)) / (mp.exp(-10) * mp.besseli(0, 10))
+    opposite = np.array([np.pi])
+    assert VonMises(0.0, 30.0).relative(opposite)[0] == pytest.approx(float(mises), rel=1e-14)
+    assert Bumps(1, 0.3).relative(opposite)[0] == pytest.approx(float(bump), rel=1e-13)
+    assert Watson(20.0, 0.0).relative(0.5 * opposite)[0] == pytest.approx(float(watson), rel=1e-14)
+    assert Samples([0.1, 0.2, 0.4]).bandwidth > 0.0
+    assert moments_of(PROBLEM, Samples([0.1, 0.2, 0.4])).formula is None
 
 
 @pytest.mark.parametrize(("named", "density"), NAMED)

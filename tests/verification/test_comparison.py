@@ -11,6 +11,7 @@ import pytest
 
 from meanfield import (
     Circle,
+    CosineSeries,
     Comparison,
     ComputationFailed,
     ContinuityEquation,
@@ -398,8 +399,15 @@ def test_with_noise_nothing_is_said_of_it() -> None:
 
 
 def test_without_a_known_time_the_record_says_why() -> None:
-    problem = ContinuityEquation(Circle(), PhaseLag(Kuramoto(), 0.3), noise=0.0, coupling=1.0)
+    problem = McKeanVlasov(Circle(), Kuramoto(), 0.0, 1.0, confinement=CosineSeries((-0.5,)))
     found = compare(problem, VonMises(0.3, 1.0), 0.5, particles=(20, 40), replicas=2, seed=2, times=2)
     assert any(
-        "from what time on is not known: with a phase lag a cluster turns" in text for text in found.warnings
+        "from what time on is not known: without noise a confinement decides" in text for text in found.warnings
     )
+
+
+def test_with_a_lag_the_time_is_that_of_the_cluster_that_turns() -> None:
+    problem = ContinuityEquation(Circle(), PhaseLag(Kuramoto(), 0.3), noise=0.0, coupling=1.0)
+    found = compare(problem, VonMises(0.3, 1.0), 0.5, particles=(20, 40), replicas=2, seed=2, times=2)
+    said = next(text for text in found.warnings if "none of them is on its way" in text)
+    assert f"{2.0 * math.cos(0.3):.6g} of a cluster alone" in said

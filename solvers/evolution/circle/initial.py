@@ -90,7 +90,8 @@ def _named(initial: Any) -> Initial:
             f"the initial density is an estimate from {initial.angles.size} samples with a kernel of width "
             f"{initial.bandwidth:.3g}",
         )
-    return Initial(moments.real.copy(), -moments.imag, description, warnings)
+    formula = getattr(initial, "relative", None)
+    return Initial(moments.real.copy(), -moments.imag, description, warnings, formula=formula)
 
 
 def _from_array(initial: Any) -> Initial:
