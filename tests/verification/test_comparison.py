@@ -11,10 +11,10 @@ import pytest
 
 from meanfield import (
     Circle,
-    CosineSeries,
     Comparison,
     ComputationFailed,
     ContinuityEquation,
+    CosineSeries,
     HegselmannKrause,
     InvalidInput,
     Kuramoto,
