@@ -55,7 +55,9 @@ def parts_over(
     texts = [
         re.sub(rf"(\b(?:\w+(?= = )|{re.escape(parameter)}))(?: =)? (?:{digits})", r"\1", text) for text in texts
     ]
-    return [re.sub(digits, lambda _: symbol, text) for text in texts]
+    texts = [re.sub(digits, lambda _: symbol, text) for text in texts]
+    # The factor of a confinement names it already.
+    return [re.sub(rf"^confinement {re.escape(symbol)} ", lambda _: f"{symbol} × ", text) for text in texts]
 
 
 def _parts(problem: Equation) -> list[str]:

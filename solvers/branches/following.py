@@ -18,7 +18,7 @@ from ..inertia import nearly_null
 from ..newton import NEUTRAL, ROUNDING
 from .arclength import Arclength
 from .arrivals import Arrival
-from .continuation import End, Point, hermite, length, trace, turns_twice
+from .continuation import End, Point, hermite, length, point_between, trace, turns_twice
 from .detection import CERTAIN, Event, events_between
 from .first_steps import first_point, leaves_at_end
 from .junctions import INSEPARABLE, Departure, branch_end, slope_towards
@@ -192,7 +192,7 @@ def _extend(
             if divisible and (passage.doubtful or turns_twice(last, point)):
                 points = _counted(last, method, step / 4, highest)
                 continue
-            followed.knots += [Knot(event.point, event.unstable, event) for event in passage.events]
+            followed.knots += _knots(passage.events, last, point)
             _say_imperfect(followed, passage)
             if passage.missing != 0:
                 _say_unexplained(followed, last, point, passage)
@@ -205,6 +205,21 @@ def _extend(
             followed.outcome = Outcome.CLOSED_LOOP
             return
         last = point
+
+
+def _knots(events: list[Event], last: Point, point: Point) -> list[Knot]:
+    """Return the events between two points, and between two that change the count a state that has it there."""
+    knots: list[Knot] = []
+    before: Event | None = None
+    for event in events:
+        if before is not None and before.before != before.after and event.before != event.after:
+            middle = 0.5 * (before.point.arclength + event.point.arclength)
+            between = point_between(last, point, middle)
+            if between is not None:
+                knots.append(Knot(between, event.before))
+        knots.append(Knot(event.point, event.unstable, event))
+        before = event
+    return knots
 
 
 def _counted(

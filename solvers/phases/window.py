@@ -18,6 +18,8 @@ Floats = npt.NDArray[np.float64]
 
 # Curves are followed to so many times the largest coupling of the window, of those at so many values.
 FAR, SAMPLES = 16.0, 9
+# A section nearer to zero than this share of the distance between two is moved by as much.
+OFF_ZERO = 0.1
 # The states that all others are born of, without a confinement and in one.
 UNIFORM, PRIMARY = "uniform", "primary"
 
@@ -164,6 +166,11 @@ class Window:
 
 
 def evenly(interval: tuple[float, float], count: int) -> Sequence[float]:
-    """Return the middles of so many equal parts of an interval."""
+    """Return the middles of so many equal parts of an interval, moved off zero.
+
+    Where a parameter vanishes a term of the equation does, and states are those of a larger symmetry.
+    """
     low, high = interval
-    return [low + (high - low) * (part + 0.5) / count for part in range(count)]
+    width = (high - low) / count
+    middles = [low + width * (part + 0.5) for part in range(count)]
+    return [middle + OFF_ZERO * width if abs(middle) < OFF_ZERO * width else middle for middle in middles]

@@ -220,6 +220,21 @@ def test_a_confinement_may_vanish_within_a_window():
             assert min(abs(coupling * variance - 1.0) for variance in variances) < 1e-11
 
 
+@pytest.mark.parametrize("harmonic", [1, 2, 3])
+@pytest.mark.parametrize("interval", [(-1.0, 1.0), (-1.0, 1.0 + 1e-9)])
+def test_a_section_where_a_confinement_vanishes_is_no_other_phase(harmonic, interval):
+    """At zero strength the cluster is born of the uniform state; on both sides of it the primary one is the cluster."""
+    field = External(cosine=(0.0,) * (harmonic - 1) + (-0.1,))
+    problem = McKeanVlasov(Circle(), CosineSeries((0.0,) * (harmonic - 1) + (-1.0,)), confinement=field)
+    diagram = phase_diagram(problem, ("confinement_external_factor", interval), coupling=(1.0, 4.0))
+    assert not any("a curve is missing" in warning for warning in diagram.warnings)
+    assert all(region.agrees for region in diagram.regions)
+    assert {(region.minimiser, region.stable) for region in diagram.regions} == {("primary", 1)}
+    assert "confinement_external_factor × external" in diagram.summary()
+    (cusp,) = diagram.events("cusp")
+    assert cusp.values == pytest.approx((0.0, 2.0), abs=1e-9)
+
+
 def test_curves_are_not_followed_far_out_of_the_window():
     """The branch points of the prolate state go to infinity as the polar attraction vanishes; kappa_2 is 9."""
     problem = McKeanVlasov(Sphere(4), GegenbauerSeries((-0.11, -1.0), 4))
