@@ -38,6 +38,7 @@ def newton(
     advanced: Callable[[Rows, Floats], tuple[Rows, Floats, NDArray[np.bool_]]],
     entries: int,
     batch: int,
+    iterations: int = ITERATIONS,
 ) -> tuple[Integers, Rows]:
     """Return from which rows Newton's method converges, and the states there.
 
@@ -49,12 +50,14 @@ def newton(
         Returns rows after a step, the lengths of the whole steps, and which have arrived, given the last lengths.
     entries, batch
         The arrays of a row have so many entries, and so many are worked on at once, so that they stay in the cache.
+    iterations
+        The most steps of a start.
     """
     rows, running = rows.copy(), np.arange(len(rows))
     arrived = np.zeros(len(rows), dtype=bool)
     # The lengths of the last four steps, the last one first.
     lengths = np.full((4, len(rows)), np.inf)
-    for _ in range(ITERATIONS):
+    for _ in range(iterations):
         if not running.size:
             break
         lengths[1:, running] = lengths[:-1, running]

@@ -4,6 +4,10 @@ Boender and Rinnooy Kan (Math. Programming 37, 1987): if n independent runs ende
 was known of their number and of the sizes of their basins before, the number of places has the posterior mean
 :math:`w(n-1)/(n-w-2)`. That is a statement about chances: a place with a basin of share p is missed with the
 probability :math:`(1-p)^n`, however large n is.
+
+Where many basins are small that mean is far too low. Whatever their sizes are, if :math:`f_1` places were met once
+and :math:`f_2` twice, at least :math:`f_1(f_1-1)/(2(f_2+1))` are expected unseen (Chao, Scandinavian Journal of
+Statistics 11, 1984, in its unbiased form); the larger of the two numbers is given.
 """
 
 import math
@@ -39,22 +43,32 @@ class Tally(NamedTuple):
         Different states, up to symmetry, that are met by a run or known otherwise.
     met_once_at_most : int
         Those met by one run only, or known from elsewhere and met by none.
+    met_once, met_twice : int
+        Those met by one run, and by two.
     """
 
     runs: int
     ends: int
     met_once_at_most: int
+    met_once: int = 0
+    met_twice: int = 0
 
     @classmethod
     def of(cls, counts: Sequence[int]) -> "Tally":
         """Return the tally of how often each state was met."""
-        return cls(sum(counts), len(counts), sum(count < 2 for count in counts))
+        met_once, met_twice = (sum(count == times for count in counts) for times in (1, 2))
+        return cls(sum(counts), len(counts), sum(count < 2 for count in counts), met_once, met_twice)
 
     @property
     def unseen(self) -> float | None:
         """Number of states expected to be unseen; None if the runs are too few."""
         spare = self.runs - self.ends - 2
-        return self.ends * (self.ends + 1.0) / spare if spare > 0 else None
+        return max(self.ends * (self.ends + 1.0) / spare, self._at_least) if spare > 0 else None
+
+    @property
+    def _at_least(self) -> float:
+        """Number of states that are expected unseen at the least, whatever the sizes of their basins are."""
+        return self.met_once * (self.met_once - 1.0) / (2.0 * (self.met_twice + 1.0))
 
     @property
     def wanting(self) -> int:
@@ -73,9 +87,9 @@ class Tally(NamedTuple):
         plural = "" if self.ends == 1 else "s"
         few = self.met_once_at_most
         met = f"{few} of them met once at most" if few else "each met twice or more"
-        unseen = (
-            "too few to tell how many more there are" if self.unseen is None else f"{self.unseen:.2g} more expected"
-        )
+        unseen = "too few to tell how many more there are"
+        if self.unseen is not None:
+            unseen = f"{'at least ' if self.unseen == self._at_least else ''}{self.unseen:.2g} more expected"
         return f"{self.runs} {runs} ended at {self.ends} {ends}{plural}, {met}, {unseen}"
 
 

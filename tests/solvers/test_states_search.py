@@ -107,6 +107,24 @@ class TestTally:
         # What is cut off falls as k^(ends + 2 - runs).
         assert Tally(runs, ends, 0).unseen == pytest.approx((k - ends) @ weights / weights.sum(), rel=1e-9)
 
+    def test_small_basins_are_expected_at_the_least_and_not_overlooked(self):
+        """Basins of very different sizes: on average the number is below that of the unseen, and of its size."""
+        random, unseen, told, by_posterior = np.random.default_rng(5), [], [], []
+        for _ in range(400):
+            weights = np.exp(2.0 * random.standard_normal(200))
+            counts = random.multinomial(3000, weights / weights.sum())
+            tally = Tally.of([int(count) for count in counts if count])
+            assert (tally.met_once, tally.met_twice) == (np.sum(counts == 1), np.sum(counts == 2))
+            unseen.append(np.count_nonzero(counts == 0))
+            told.append(tally.unseen)
+            by_posterior.append(Tally(tally.runs, tally.ends, 0).unseen)
+        assert 0.2 * np.mean(unseen) < np.mean(told) < np.mean(unseen)
+        assert np.mean(by_posterior) < 0.5 * np.mean(told)
+
+    def test_a_bound_is_called_one(self):
+        assert Tally.of([50, 50]).words("runs", "state").endswith("each met twice or more, 0.062 more expected")
+        assert Tally.of([400, 2, *[1] * 6]).words("runs", "state").endswith("at least 7.5 more expected")
+
     def test_settled_only_if_all_were_met_again_and_few_are_expected(self):
         assert Tally(100, 2, 0).settled
         assert not Tally(100, 2, 1).settled
