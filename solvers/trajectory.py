@@ -164,6 +164,9 @@ def _followed(
         return partial
     if isinstance(failure, ComputationFailed):
         failure.partial = partial
+        if "time" not in str(failure):
+            # A function of the problem knows what it did, and not when.
+            failure.args = (f"the evolution stopped at time {partial.time[-1]:.6g}: {failure}",)
     raise failure
 
 
