@@ -163,11 +163,15 @@ def _followed(
     if on_failure == "return":
         return partial
     if isinstance(failure, ComputationFailed):
-        failure.partial = partial
-        if "time" not in str(failure):
-            # A function of the problem knows what it did, and not when.
-            failure.args = (f"the evolution stopped at time {partial.time[-1]:.6g}: {failure}",)
+        _stopped(failure, partial)
     raise failure
+
+
+def _stopped(failure: ComputationFailed, partial: Trajectory) -> None:
+    """Give a failure what was computed before, and its time if it has none: a function of the problem knows none."""
+    failure.partial = partial
+    if "time" not in str(failure):
+        failure.args = (f"the evolution stopped at time {partial.time[-1]:.6g}: {failure}",)
 
 
 @checked
