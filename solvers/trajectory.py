@@ -168,7 +168,7 @@ def _followed(
 
 
 def _stopped(failure: ComputationFailed, partial: Trajectory) -> None:
-    """Give a failure what was computed before, and its time if it has none: a function of the problem knows none."""
+    """Give a failure what was computed before, and its time, which a function of the problem does not know."""
     failure.partial = partial
     if "time" not in str(failure):
         failure.args = (f"the evolution stopped at time {partial.time[-1]:.6g}: {failure}",)
