@@ -149,7 +149,7 @@ def test_a_series_of_another_dimension_is_refused():
     ("arguments", "most"),
     [
         (("transformer", "--beta", "200", "--coupling", "10"), 512),
-        (("kuramoto", "--coupling", "1e6"), 4096),
+        (("kuramoto", "--coupling", "1e6"), 1024),
     ],
 )
 def test_states_too_concentrated_are_refused_with_the_modes_they_need(capsys, monkeypatch, arguments, most):
