@@ -322,7 +322,7 @@ def random_problem(seed):
     return quiet(CosineSeries((-1.0, second)), coupling), initial, coupling * min(2 - 8 * second, 1 + 4 * second)
 
 
-@pytest.mark.parametrize("seed", range(12))
+@pytest.mark.parametrize("seed", range(7))
 def test_the_error_holds_for_random_problems(seed):
     problem, initial, exact = random_problem(seed)
     found = contraction_rate(problem, initial=initial)
@@ -501,8 +501,10 @@ def test_the_quantity_is_stated(record):
         record.rate_of("W7")
 
 
-@pytest.mark.parametrize("suffix", [".nc", ".json"])
-@pytest.mark.parametrize("law", [Gradient(Kuramoto()), SoftmaxAttention(1.0), NormalisedAttention(1.5)])
+@pytest.mark.parametrize(
+    ("suffix", "law"),
+    [(".json", Gradient(Kuramoto())), (".nc", SoftmaxAttention(1.0)), (".json", NormalisedAttention(1.5))],
+)
 def test_a_file_holds_it_bit_for_bit(tmp_path, suffix, law):
     found = contraction_rate(ContinuityEquation(Circle(), law, noise=0.0, coupling=1.0), initial=arc)
     path = tmp_path / f"contraction{suffix}"

@@ -252,8 +252,9 @@ def test_relaxation_without_a_state_to_relax_to_is_refused():
         contraction_rate(softmax(2.0, 1.5))
 
 
-@pytest.mark.parametrize("domain", [Circle(), Sphere(3), Sphere(6)], ids=str)
-@pytest.mark.parametrize("confined", [False, True])
+@pytest.mark.parametrize(
+    ("domain", "confined"), [(Circle(), False), (Circle(), True), (Sphere(3), True), (Sphere(6), False)], ids=str
+)
 def test_matrices_of_any_law_have_the_spectrum_of_a_gradient_law(domain, confined):
     """The general matrices, which nothing makes symmetric, at states of a gradient law, whose spectra are graded."""
     field = CosineSeries((-0.2,)) if domain == Circle() else GegenbauerSeries((-0.2,), domain.dimension)
