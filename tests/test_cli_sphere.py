@@ -54,7 +54,7 @@ def test_show_and_json_of_states_without_an_axis(capsys, full):
     assert shown["problem"]["domain"] == {"name": "sphere", "dimension": 3}
 
 
-@pytest.mark.parametrize("arguments", [(), ("--y", "m3"), ("--panels",), ("--globe",), ("--mollweide",)])
+@pytest.mark.parametrize("arguments", [("--y", "m3"), ("--panels",), ("--mollweide",)])
 def test_plot(capsys, tmp_path, full, arguments):
     target = tmp_path / "picture.png"
     succeed(capsys, "plot", str(full), "--to", str(target), *arguments)

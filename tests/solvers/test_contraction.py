@@ -470,7 +470,7 @@ def test_a_confinement_is_refused():
 
 def test_particles_follow_the_local_rate_after_the_crossover():
     """The slope of log(1 - r) of N particles is 2 e^beta once none is in flight, and e^-beta of the mean field before."""
-    count, beta = 300, 0.5
+    count, beta = 150, 0.5
     found = contracting(beta, Circle())
     crossover = found.crossover(count)
     mass = math.exp(found.log_amplitude - found.rate * crossover)
