@@ -13,10 +13,12 @@ Fourier transform, nodes :math:`\theta_j = 2\pi j/N`: :math:`y_k = \sum_j x_j e^
 :math:`k = 0..N/2`.
 """
 
+import contextlib
 import functools
 import os
+import sys
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any, TypeVar
 
 import numpy as np
@@ -33,10 +35,29 @@ def fftw() -> Any | None:
     if os.environ.get("MEANFIELD_FFT", "").lower() == "scipy":
         return None
     try:
-        import pyfftw
+        with _without_dask():
+            import pyfftw
     except ImportError:
         return None
     return pyfftw
+
+
+@contextlib.contextmanager
+def _without_dask() -> Iterator[None]:
+    """Let an import find no Dask, unless it is there already.
+
+    pyfftw takes all of dask.array, and with it xarray and pandas, for an interface of its own: half a second of
+    every command.
+    """
+    if "dask" in sys.modules:
+        yield
+        return
+    hidden: dict[str, Any] = {"dask": None}
+    sys.modules.update(hidden)
+    try:
+        yield
+    finally:
+        del sys.modules["dask"]
 
 
 def backend_name() -> str:

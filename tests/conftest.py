@@ -1,4 +1,4 @@
-"""Marks the tests of ``slow.txt``, which take about a second of one core or more, and gives them all one thread."""
+"""Marks the tests of ``slow.txt``, which take a third of a second of one core or more, and gives them all one thread."""
 
 import zlib
 from collections.abc import Iterator

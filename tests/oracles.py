@@ -17,18 +17,34 @@ def exact(number: Any) -> Any:
 @functools.cache
 def zonal_mean(dimension: int, function: Callable[[Any], Any], degree: int, corners: Sequence[float] = ()) -> Any:
     """Return the mean over a sphere, or the circle, of a function of the angle times P_l, by adaptive quadrature."""
-    index = mp.mpf(dimension - 2) / 2
     pieces = max(degree, 4)
     points = sorted({mp.pi * j / pieces for j in range(pieces + 1)} | {mp.mpf(c) for c in corners})
     mass = mp.beta(mp.mpf(dimension - 1) / 2, mp.mpf(1) / 2)
-
     if dimension == 2:
         return mp.quad(lambda t: function(t) * mp.cos(degree * t), points) / mass
+    return mp.quad(lambda t: function(t) * _weighted_polynomial(degree, dimension, t, mp.mp.prec), points) / mass
 
-    def integrand(t: Any) -> Any:
-        return function(t) * mp.gegenbauer(degree, index, mp.cos(t)) * mp.sin(t) ** (dimension - 2)
 
-    return mp.quad(integrand, points) / (mp.gegenbauer(degree, index, 1) * mass)
+# The quadratures of all functions have their nodes in common.
+@functools.lru_cache(maxsize=100_000)
+def _weighted_polynomial(degree: int, dimension: int, t: Any, bits: int) -> Any:
+    """Return P_l(cos t) sin^(d-2) t in a precision, by the recurrence while it is shorter than the series."""
+    if degree == 0:
+        return mp.sin(t) ** (dimension - 2)
+    if degree > 10:
+        index = mp.mpf(dimension - 2) / 2
+        value = mp.gegenbauer(degree, index, _cosine(t, bits)) / mp.gegenbauer(degree, index, 1)
+        return value * _weighted_polynomial(0, dimension, t, bits)
+    last = _weighted_polynomial(degree - 1, dimension, t, bits)
+    if degree == 1:
+        return _cosine(t, bits) * last
+    before, k = _weighted_polynomial(degree - 2, dimension, t, bits), degree - 1
+    return ((2 * k + dimension - 2) * _cosine(t, bits) * last - k * before) / (k + dimension - 2)
+
+
+@functools.lru_cache(maxsize=100_000)
+def _cosine(t: Any, bits: int) -> Any:
+    return mp.cos(t)
 
 
 # Potentials and closed forms on the circle

@@ -6,7 +6,7 @@ Called with the seconds and the bytes of memory it may take.
 import pickle
 import sys
 
-from .sealed import groups_of
+from .sealed import contents_of
 
 
 def main(seconds: int, memory: int) -> None:
@@ -18,8 +18,7 @@ def main(seconds: int, memory: int) -> None:
     else:
         resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds))
         resource.setrlimit(resource.RLIMIT_AS, (memory, memory))
-    groups = groups_of(sys.stdin.buffer.read())
-    sys.stdout.buffer.write(pickle.dumps(groups))
+    sys.stdout.buffer.write(pickle.dumps(contents_of(sys.stdin.buffer.read())))
 
 
 if __name__ == "__main__":

@@ -7,6 +7,7 @@ a seal are read by a separate process, which can be ended.
 """
 
 import contextlib
+import functools
 import hashlib
 import os
 import pickle
@@ -15,6 +16,9 @@ import sys
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from ..errors import InvalidInput
 from ..process import deferred_signals
@@ -31,8 +35,12 @@ SECONDS = 10
 PATIENCE = 60
 MEMORY = 2 * 10**9
 MEMORY_BY_SIZE = 64
+# Bytes of a file that may be kept in memory after it was read.
+KEPT = 2**24
 
 Groups = Mapping[str, "xarray.Dataset"]
+# Variables by name, as dimensions, values and attributes, and the attributes of the group.
+Content = tuple[dict[str, tuple[tuple[str, ...], NDArray[Any], dict[str, Any]]], dict[str, Any]]
 
 
 def netcdf_bytes(write: Callable[[Path], Any]) -> bytes:
@@ -65,29 +73,62 @@ def netcdf_groups(path: Path, check: bool = True) -> Groups:
             "it is damaged: its content does not agree with its digest; take another copy, or open it unchecked "
             "with check=False"
         )
-    return groups_of(content) if sealed else _foreign(content)
+    return _groups(_contents(content) if sealed else _foreign(content))
 
 
-def groups_of(content: bytes) -> Groups:
-    """Return the groups by name of a netCDF file in memory; errors of the library are passed on."""
-    import netCDF4
+def _groups(contents: Mapping[str, Content]) -> Groups:
     import xarray
-    from xarray.backends import NetCDF4DataStore
 
-    store: Any = NetCDF4DataStore
-    with deferred_signals(), netCDF4.Dataset("content.nc", memory=content) as file:
-        groups = {
-            name: xarray.open_dataset(store(file, group=None if name == "/" else name), decode_cf=False).load()
-            for name in ("/", *file.groups)
-        }
-    for dataset in groups.values():
-        # Nothing is left to be closed, and an open file cannot be passed on.
-        dataset.set_close(None)
-    return groups
+    return {name: xarray.Dataset(variables, attrs=attributes) for name, (variables, attributes) in contents.items()}
 
 
-def _foreign(content: bytes) -> Groups:
-    """Return the groups by name of a netCDF file, read in another process.
+def _contents(content: bytes) -> dict[str, Content]:
+    """Return :func:`contents_of` while no other thread is in the library, which does not know of threads."""
+    from xarray.backends.locks import HDF5_LOCK, NETCDFC_LOCK, combine_locks
+
+    with deferred_signals(), combine_locks([HDF5_LOCK, NETCDFC_LOCK]):
+        return contents_of(content)
+
+
+def contents_of(content: bytes) -> dict[str, Content]:
+    """Return the groups by name of a netCDF file in memory; errors of the library are passed on.
+
+    Only the library is imported for that: a process may have nothing else to do.
+    """
+    import netCDF4
+
+    with netCDF4.Dataset("content.nc", memory=content) as file:
+        file.set_auto_maskandscale(False)
+        file.set_auto_chartostring(False)
+        return {"/": _content(file)} | {name: _content(group) for name, group in file.groups.items()}
+
+
+def _content(group: Any) -> Content:
+    variables = {}
+    for name, variable in group.variables.items():
+        values = np.asarray(variable[...])
+        if variable.dtype is str:
+            # No wider than the longest text.
+            values = np.array(values.tolist(), dtype=str).reshape(values.shape)
+        variables[name] = (variable.dimensions, values, _attributes(variable))
+    return variables, _attributes(group)
+
+
+def _attributes(owner: Any) -> dict[str, Any]:
+    return {name: owner.getncattr(name) for name in owner.ncattrs()}
+
+
+def _foreign(content: bytes) -> dict[str, Content]:
+    """Return the groups by name of a netCDF file, read in another process."""
+    read = _pickled_elsewhere if len(content) <= KEPT else _pickled_elsewhere.__wrapped__
+    contents: dict[str, Content] = pickle.loads(read(content))
+    return contents
+
+
+# A file is read for the kind of its record, and then for the record.
+@functools.lru_cache(maxsize=1)
+def _pickled_elsewhere(content: bytes) -> bytes:
+    """Return what another process reads in a netCDF file, pickled.
 
     Raises
     ------
@@ -106,8 +147,7 @@ def _foreign(content: bytes) -> Groups:
         )
     except subprocess.TimeoutExpired as error:
         raise InvalidInput(f"it is damaged: reading it would take more than {PATIENCE} s") from error
-    groups: Groups = pickle.loads(done.stdout)
-    return groups
+    return done.stdout
 
 
 def _sealed(content: bytes) -> bool | None:

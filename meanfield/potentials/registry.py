@@ -1,5 +1,6 @@
 """Lookup of potentials by name, those of the package and installed ones."""
 
+import functools
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -63,7 +64,9 @@ def potential_from(name: str, parameters: Mapping[str, Any]) -> "Potential":
         ) from error
 
 
+@functools.cache
 def _entry_points() -> Any:
+    """Return the installed potentials; to find them, the metadata of every installed package are read."""
     from importlib.metadata import entry_points
 
     return entry_points(group=ENTRY_POINT_GROUP)

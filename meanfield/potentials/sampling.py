@@ -5,8 +5,9 @@ features wider than two parts, 0.0008, are always found. An offset is subtracted
 carry no information and would round what does, and a power of two is divided out.
 """
 
+import contextlib
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -181,7 +182,8 @@ class UserFunction:
         """Return the values at the angles."""
         plain = np.asarray(angles, dtype=float)
         if not self.vectorised:
-            return np.array([self._single(float(angle)) for angle in plain])
+            with _quiet():
+                return np.array([self._single(angle) for angle in plain.tolist()])
         with np.errstate(divide="ignore", over="ignore", invalid="ignore"):
             values = np.asarray(self.function(plain.copy()))
         if values.shape != plain.shape:
@@ -216,7 +218,8 @@ class UserFunction:
                 with np.errstate(all="ignore"):
                     alone.append(np.asarray(self.function(np.array([angle])), dtype=float).reshape(-1)[0])
             except Exception:
-                alone.append(self._single(float(angle)))
+                with _quiet():
+                    alone.append(self._single(float(angle)))
         wrong = np.abs(np.array(alone) - values)
         worst = int(np.nan_to_num(wrong).argmax())
         if wrong[worst] > 1e3 * max(self.precision, _EPS) * np.abs(values).max():
@@ -227,9 +230,7 @@ class UserFunction:
 
     def _single(self, angle: float) -> float:
         try:
-            with warnings.catch_warnings(), np.errstate(all="ignore"):
-                warnings.simplefilter("ignore")
-                value = np.asarray(self.function(angle))
+            value = np.asarray(self.function(angle))
             if np.iscomplexobj(value):
                 raise InvalidInput(f"the potential {self.name} must be real, not complex; take its real part")
             if value.dtype.kind == "f":
@@ -241,6 +242,14 @@ class UserFunction:
             raise ComputationFailed(
                 f"the potential {self.name} raised {type(error).__name__} at t = {angle:.16g}: {error}"
             ) from error
+
+
+@contextlib.contextmanager
+def _quiet() -> Iterator[None]:
+    """Ignore what a function warns of, at all angles of a call: to begin and end this takes longer than a value."""
+    with warnings.catch_warnings(), np.errstate(all="ignore"):
+        warnings.simplefilter("ignore")
+        yield
 
 
 def name_of(function: Callable[[Any], Any]) -> str:

@@ -40,8 +40,9 @@ def close(found, expected, domain, size):
     assert (np.abs(found - expected) <= ROUNDINGS * EPS * size * np.sqrt(numbers)).all()
 
 
-@pytest.mark.parametrize("domain", DOMAINS, ids=repr)
-@pytest.mark.parametrize("radius", [0.05, 1.0, 2.7])
+@pytest.mark.parametrize(
+    ("radius", "domain"), [(0.05, DOMAINS[0]), *((1.0, domain) for domain in DOMAINS), (2.7, DOMAINS[-1])], ids=repr
+)
 def test_bounded_confidence_of_ones_own(radius, domain):
     exact = HegselmannKrause(radius)
     multipliers = exact.multipliers(domain, 900)
@@ -82,8 +83,10 @@ def test_a_hat(centre, width):
     assert own.tail_bound(Circle(), 40) >= np.abs(expected[40:]).max()
 
 
-@pytest.mark.parametrize("width", [0.05, 5e-3, 2e-3, 1e-3, 3e-4, 1e-4])
-@pytest.mark.parametrize("centre", [0.57, 1.03, 2.2221])
+@pytest.mark.parametrize(
+    ("centre", "width"),
+    [*((1.03, width) for width in (0.05, 5e-3, 2e-3, 1e-3, 3e-4, 1e-4)), (0.57, 1e-3), (2.2221, 1e-4)],
+)
 def test_a_spike_is_not_lost(centre, width):
     own = Custom.from_callable(lambda t: -np.cos(t) - 50 * np.exp(-(((np.abs(t) - centre) / width) ** 2) / 2))
     k = np.arange(1, 200)

@@ -314,14 +314,17 @@ def test_a_full_disk_gives_the_space_back_that_the_library_keeps_open(tmp_path, 
 def test_an_interrupt_waits_until_the_library_has_given_back_its_locks(tmp_path, monkeypatch, request):
     from xarray.backends.locks import CombinedLock
 
-    taken, acquire = [], CombinedLock.acquire
+    taken = []
 
-    def interrupted(self, *arguments, **options):
-        # Where an exception would leave the lock taken: nobody knows of it yet.
-        found = acquire(self, *arguments, **options)
-        taken.append(self)
-        signal.raise_signal(signal.SIGINT)
-        return found
+    def interrupting(take):
+        def interrupted(self, *arguments, **options):
+            # Where an exception would leave the lock taken: nobody knows of it yet.
+            found = take(self, *arguments, **options)
+            taken.append(self)
+            signal.raise_signal(signal.SIGINT)
+            return found
+
+        return interrupted
 
     (path,) = save(sample(), tmp_path / "run.nc")
     # What is run in the background ignores the interrupt from its start.
@@ -330,7 +333,8 @@ def test_an_interrupt_waits_until_the_library_has_given_back_its_locks(tmp_path,
     for call in (lambda: save(sample(), tmp_path / "other.nc"), lambda: open_diagram(path)):
         taken.clear()
         with monkeypatch.context() as patch:
-            patch.setattr(CombinedLock, "acquire", interrupted)
+            for name in ("acquire", "__enter__"):
+                patch.setattr(CombinedLock, name, interrupting(getattr(CombinedLock, name)))
             with pytest.raises(KeyboardInterrupt):
                 call()
         assert taken
@@ -377,8 +381,9 @@ def test_netcdf_without_a_seal_is_read_by_a_process_that_can_be_ended(tmp_path, 
 
     (path,) = save(sample(), tmp_path / "run.nc")
     path.write_bytes(path.read_bytes()[: -sealed.SEAL_LENGTH])
-    monkeypatch.setattr(sealed, "groups_of", lambda content: pytest.fail("read in this process"))
+    monkeypatch.setattr(sealed, "contents_of", lambda content: pytest.fail("read in this process"))
     assert open_diagram(path).interval == sample().interval
+    sealed._pickled_elsewhere.cache_clear()
     monkeypatch.setattr(sealed, "MEMORY", 2 * 10**7)
     with pytest.raises(InvalidInput, match="is damaged, truncated or not a"):
         open_diagram(path)

@@ -60,11 +60,28 @@ def complaint_of(reader, path, **options):
     return None
 
 
+def thinned(values):
+    """Return the description of a diagram with the ends and special points of its branches alone, or of another record."""
+    kept = []
+    for index, branch in enumerate(values.get("branches", ())):
+        count = len(branch["coupling"])
+        special = [event for event in values["special_points"] if event["branch"] == index]
+        kept.append(sorted({0, count - 1} | {event["point"] for event in special}))
+        for name, column in branch.items():
+            if isinstance(column, list) and len(column) == count:
+                branch[name] = [column[point] for point in kept[-1]]
+        for event in special:
+            event["point"] = kept[-1].index(event["point"])
+    return values
+
+
 @pytest.mark.parametrize("name", sorted(READERS))
 def test_a_header_with_a_wrong_entry(name, tmp_path):
     written = materials()[name].save(tmp_path / "whole.json")[0]
-    whole = json.loads(written.read_text())
+    whole = thinned(json.loads(written.read_text()))
     whole.pop("digest", None)
+    (tmp_path / "thinned.json").write_text(json.dumps(whole))
+    READERS[name](tmp_path / "thinned.json")
     complaints = []
     for place in list(places_in(whole)):
         for value in (DELETED, *WRONG):

@@ -258,10 +258,14 @@ def reduced_energy_defect(w, first, second, phase):
 
 
 @pytest.mark.parametrize(
-    ("w", "n", "m"),
-    [((-0.3, -1, -1, 0, -0.2), 2, 3), ((-1, 0.4, 0.2, -1), 1, 4), ((-1, -0.2, -1, 0.3), 1, 3)],
+    ("w", "n", "m", "phase"),
+    [
+        ((-0.3, -1, -1, 0, -0.2), 2, 3, 1),
+        ((-1, 0.4, 0.2, -1), 1, 4, 1),
+        ((-1, -0.2, -1, 0.3), 1, 3, 1),
+        ((-1, -0.2, -1, 0.3), 1, 3, -1),
+    ],
 )
-@pytest.mark.parametrize("phase", [1, -1])
 def test_reduced_energy_of_two_modes(w, n, m, phase):
     form = theory.resonance(on_circle(CosineSeries(w)), n, m)
     assert form.detuning == pytest.approx(0, abs=4 * EPS)

@@ -168,8 +168,7 @@ def test_other_files_are_refused(tmp_path):
 # Pictures
 
 
-@pytest.mark.parametrize("geometric", [False, True])
-@pytest.mark.parametrize("suffix", [".png", ".pdf", ".svg"])
+@pytest.mark.parametrize(("suffix", "geometric"), [(".png", False), (".pdf", True), (".svg", False)])
 def test_pictures_are_drawn(tmp_path, geometric, suffix):
     trajectory = made(times=30, geometric=geometric)
     for name in ("plot", "plot_energy", "plot_moments"):

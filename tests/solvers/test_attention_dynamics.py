@@ -193,7 +193,7 @@ def test_the_last_tokens_arrive_later_by_the_logarithm_of_their_number(kind, rat
             until,
             1,
             initial=quantiles(count),
-            step=0.02,
+            step=0.04,
             times=int(until * 20),
         )
         # The last two are at the same distance from the cluster when N (1 - r) has the same value.

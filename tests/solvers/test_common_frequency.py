@@ -65,8 +65,7 @@ def collocated(name, beta, lag, coupling, noise, density, until, field):
 
 @pytest.mark.parametrize("name", LAWS)
 @pytest.mark.parametrize("noise", [0.0, 0.3])
-@pytest.mark.parametrize("lag", [0.0, LAG])
-@pytest.mark.parametrize("confined", [False, True])
+@pytest.mark.parametrize(("lag", "confined"), [(0.0, True), (LAG, False)])
 def test_densities_turn_and_evolve_as_by_collocation(name, noise, lag, confined):
     # Without noise the density of nGPT has a jump before long.
     beta, coupling, until = 1.2, 1.5, 0.2
@@ -81,8 +80,9 @@ def test_densities_turn_and_evolve_as_by_collocation(name, noise, lag, confined)
     assert not trajectory.observables
 
 
-@pytest.mark.parametrize("lag", [0.0, LAG])
-@pytest.mark.parametrize("method", [WatanabeStrogatz(), Characteristics()])
+@pytest.mark.parametrize(
+    ("method", "lag"), [(WatanabeStrogatz(), 0.0), (WatanabeStrogatz(), LAG), (Characteristics(), 0.0)]
+)
 def test_kuramoto_without_noise_is_ott_and_antonsen_in_the_frame_at_rest(lag, method):
     law = CommonFrequency(PhaseLag(Kuramoto(), lag) if lag else Kuramoto(), -OMEGA)
     problem = ContinuityEquation(Circle(), law, 0.0, 1.3)

@@ -92,8 +92,11 @@ def test_states_of_a_turned_confinement_are_those_of_the_even_one_turned(couplin
         assert abs(one.slowest_rate - other.slowest_rate) <= 1e3 * ROUNDED * abs(other.slowest_rate)
 
 
-@pytest.mark.parametrize("weights", [(0.0, 0.5), (0.0, 0.3, 0.0, -0.2), (0.0, 0.0, 0.4), (0.0, 1e-6)], ids=str)
-@pytest.mark.parametrize("angle", [1.2, -0.9])
+@pytest.mark.parametrize(
+    ("weights", "angle"),
+    [((0.0, 0.5), 1.2), ((0.0, 0.3, 0.0, -0.2), -0.9), ((0.0, 0.0, 0.4), 1.2), ((0.0, 1e-6), -0.9)],
+    ids=str,
+)
 def test_states_of_a_turned_confinement_with_several_axes(weights, angle):
     degrees = np.arange(1, len(weights) + 1)
     field = External.from_coefficients(weights * np.cos(degrees * angle), weights * np.sin(degrees * angle))

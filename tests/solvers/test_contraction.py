@@ -316,7 +316,7 @@ def random_problem(seed):
     return quiet(CosineSeries((-1.0, second)), coupling), initial, coupling * min(2 - 8 * second, 1 + 4 * second)
 
 
-@pytest.mark.parametrize("seed", range(12))
+@pytest.mark.parametrize("seed", range(7))
 def test_the_error_holds_for_random_problems(seed):
     problem, initial, exact = random_problem(seed)
     found = contraction_rate(problem, initial=initial)
@@ -479,7 +479,7 @@ def test_a_confinement_is_refused():
 
 def test_particles_follow_the_local_rate_after_the_crossover():
     """The slope of log(1 - r) of N particles is 2 e^beta once none is in flight, and e^-beta of the mean field before."""
-    count, beta = 300, 0.5
+    count, beta = 150, 0.5
     found = contracting(beta, Circle())
     crossover = found.crossover(count)
     mass = math.exp(found.log_amplitude - found.rate * crossover)
@@ -510,8 +510,10 @@ def test_the_quantity_is_stated(record):
         record.rate_of("W7")
 
 
-@pytest.mark.parametrize("suffix", [".nc", ".json"])
-@pytest.mark.parametrize("law", [Gradient(Kuramoto()), SoftmaxAttention(1.0), NormalisedAttention(1.5)])
+@pytest.mark.parametrize(
+    ("suffix", "law"),
+    [(".json", Gradient(Kuramoto())), (".nc", SoftmaxAttention(1.0)), (".json", NormalisedAttention(1.5))],
+)
 def test_a_file_holds_it_bit_for_bit(tmp_path, suffix, law):
     found = contraction_rate(ContinuityEquation(Circle(), law, noise=0.0, coupling=1.0), initial=arc)
     path = tmp_path / f"contraction{suffix}"

@@ -87,8 +87,7 @@ def test_poisson_kernels_stay_so_as_ott_and_antonsen_say(seed):
     assert np.abs(moments - first ** powers[:5]).max() < 10 * ACCURACY
 
 
-@pytest.mark.parametrize("noise", [0.0, 0.4])
-@pytest.mark.parametrize("lag", [0.0, 0.6])
+@pytest.mark.parametrize(("noise", "lag"), [(0.0, 0.0), (0.4, 0.6)])
 def test_the_law_of_kuramoto_written_out_is_the_library_s(noise, lag):
     problem = at(lambda t, m: (np.exp(-1j * (t + lag)) * m[1]).imag, noise=noise)
     law = PhaseLag(Kuramoto(), lag) if lag else None

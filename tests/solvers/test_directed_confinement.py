@@ -86,7 +86,7 @@ def same_turned(upright, other, tolerance):
     return np.abs(first - second).max() <= tolerance * np.abs(first).max()
 
 
-@pytest.mark.parametrize("neurons", [Perceptron((0.3, -0.1), (0.0, math.pi), "gelu"), TWO, THREE])
+@pytest.mark.parametrize("neurons", [Perceptron((0.3, -0.1), (0.0, math.pi), "gelu"), THREE])
 def test_states_turn_with_the_confinement(neurons):
     upright, other = states_in(neurons), states_in(turned(neurons))
     assert [state.unstable for state in upright] == [state.unstable for state in other]

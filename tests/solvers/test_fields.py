@@ -147,7 +147,7 @@ def test_the_count_beside_a_weak_field_is_that_of_the_whole_matrix(
     monkeypatch: pytest.MonkeyPatch, domain, series
 ) -> None:
     generator = np.random.default_rng(5)
-    for _ in range(6):
+    for _ in range(3):
         potential = series(tuple(generator.normal(size=3)))
         field = series(tuple(10.0 ** generator.uniform(-5.0, 0.0) * generator.normal(size=2)))
         counts = []

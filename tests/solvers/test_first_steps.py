@@ -81,7 +81,7 @@ class TestOppositeSide:
 
 
 @pytest.mark.parametrize("modes", [(1, 3), (2, 5), (1, 5), (2, 3)])
-@pytest.mark.parametrize("detuning", [1e-8, 1e-10, -1e-12, 1e-14])
+@pytest.mark.parametrize("detuning", [1e-8, -1e-12])
 def test_resonances_that_arithmetic_does_not_separate_are_exact_ones(modes, detuning):
     """States a per cent above both thresholds are those of equal strengths."""
     found = []
@@ -119,7 +119,7 @@ def same_states(one, other):
 
 
 @pytest.mark.parametrize("dimension", [4, 5, 8])
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", range(2))
 def test_no_curve_is_recorded_twice_near_a_triple_resonance(dimension, seed):
     """Branches between two thresholds are born at one and end on the uniform state at the other."""
     generator = np.random.default_rng([dimension, seed])
@@ -175,7 +175,7 @@ def test_no_arm_of_a_nearly_perfect_pitchfork_is_lost(modes):
 
     The phases of modes are coupled so weakly that their branches nearly cross within one symmetry.
     """
-    for seed in range(8):
+    for seed in range(4):
         weights = weakly_coupled(modes, seed)
         diagram = bifurcation_diagram(McKeanVlasov(Circle(), CosineSeries(weights)), (1.95, 2.1), rates=False)
         for end in diagram.interval:

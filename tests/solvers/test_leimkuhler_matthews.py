@@ -127,8 +127,7 @@ def test_at_rest_it_beats_the_schemes_with_as_many_drifts_and_twice_as_many():
     assert np.all(4 * biases[1] < biases[2])
 
 
-@pytest.mark.parametrize("steps", [2, 4])
-@pytest.mark.parametrize("particles", [100, 30_000])
+@pytest.mark.parametrize(("particles", "steps"), [(100, 2), (30_000, 4)])
 def test_interacting_particles_follow_the_operator(steps, particles):
     count = 16 if particles > 100 else 3000
     ensemble = simulate(

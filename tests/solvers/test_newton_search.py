@@ -47,7 +47,7 @@ def missing(found, expected):
     return [row for row in rows if min(np.abs(row - one).max() for one in known) > 1e-6]
 
 
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("seed", range(3))
 def test_softmax_in_weak_fields_has_all_states_of_brute_force(seed):
     """Fields with one, two and several wells, the last without an axis."""
     random = np.random.default_rng(seed)
@@ -66,7 +66,7 @@ def test_softmax_in_weak_fields_has_all_states_of_brute_force(seed):
     assert "runs of Newton's method ended at" in found.searched
 
 
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", range(2))
 def test_normalised_attention_in_weak_fields_has_the_even_states_of_brute_force(seed):
     random = np.random.default_rng(10 + seed)
     field = (random.uniform(-0.02, 0.02), 0.0 if seed else random.uniform(-0.02, 0.02))

@@ -75,7 +75,7 @@ def clustered(diagram):
 def test_points_are_states_of_the_problem_there(case):
     problem, name, diagram = case
     random = np.random.default_rng(0)
-    for branch in clustered(diagram)[:4]:
+    for branch in clustered(diagram)[:2]:
         # A state at a fold is known to half of the digits, and a search may miss it.
         point = int(random.choice(np.flatnonzero(np.array(branch.point_labels) == "")))
         found = stationary_states(at(problem, name, branch.values[point]), rates=False)
@@ -97,7 +97,7 @@ def test_events_are_those_in_the_coupling(case):
     problem, name, diagram = case
     events = [event for event in diagram.special_points if event.type != "endpoint"]
     assert events
-    for event in events[:4]:
+    for event in events[:2]:
         free = at(problem, name, event.value).at(coupling=None)
         ends = sorted((0.9 * problem.coupling, 1.1 * problem.coupling))
         search = problem.confinement is None

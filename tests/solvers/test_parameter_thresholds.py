@@ -56,8 +56,7 @@ def test_a_branch_that_leaves_the_interval_at_once_is_not_followed(name, second)
     assert [(event.type, event.value) for event in diagram.special_points] == [("branch point", interval[0])]
 
 
-@pytest.mark.parametrize("side", ["lower", "upper"])
-@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize(("seed", "side"), [(seed, ("lower", "upper")[seed % 3 > 0]) for seed in range(8)])
 def test_an_end_of_the_interval_that_is_a_threshold(seed, side):
     weights, coupling, name, thresholds = random_case(seed)
     mode, threshold = sorted(thresholds.items())[seed % len(thresholds)]

@@ -114,8 +114,7 @@ def test_a_slow_decay_is_followed_in_few_steps_to_a_final_time(exponent, amplitu
     assert path.steps <= FEW
 
 
-@pytest.mark.parametrize("noise", [1e4, 1e9])
-@pytest.mark.parametrize("tolerance", [1e-6, 1e-8, 1e-10])
+@pytest.mark.parametrize(("noise", "tolerance"), [(1e4, 1e-6), (1e9, 1e-8), (1e4, 1e-10)])
 def test_a_density_may_decay_below_the_smallest_doubles(noise, tolerance):
     """Without an end to it the last digits of denormal moments would be followed for ever."""
     called = []

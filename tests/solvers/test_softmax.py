@@ -171,7 +171,7 @@ def test_counts_in_random_fields_are_those_of_collocation():
     """Also of states beside the axis of the field, whose perturbations are not even or odd."""
     generator = np.random.default_rng(5)
     fields = [CosineSeries((0.1, 0.5)), CosineSeries((0.0, 0.3, 0.0, 0.9))]
-    fields += [CosineSeries(tuple(0.5 * generator.normal(size=size))) for size in (2, 3, 4, 4)]
+    fields += [CosineSeries(tuple(0.5 * generator.normal(size=size))) for size in (2, 3, 4)]
     angles, uneven = 2.0 * np.pi * np.arange(191) / 191, 0
     for field in fields:
         beta, ratio, noise = generator.uniform(1.5, 6.0), generator.uniform(1.5, 5.0), generator.uniform(0.3, 1.4)
@@ -186,7 +186,7 @@ def test_counts_in_random_fields_are_those_of_collocation():
             assert (expected > rounding).sum() <= state.unstable <= (expected > -rounding).sum()
             assert abs(state.slowest_rate + expected[0]) < rounding
             uneven += np.abs(state.sine).max() > 1e-6
-    assert uneven >= 4
+    assert uneven >= 3
 
 
 @pytest.mark.parametrize("domain", [Circle(), Sphere(3)], ids=str)
@@ -252,8 +252,9 @@ def test_relaxation_without_a_state_to_relax_to_is_refused():
         contraction_rate(softmax(2.0, 1.5))
 
 
-@pytest.mark.parametrize("domain", [Circle(), Sphere(3), Sphere(6)], ids=str)
-@pytest.mark.parametrize("confined", [False, True])
+@pytest.mark.parametrize(
+    ("domain", "confined"), [(Circle(), False), (Circle(), True), (Sphere(3), True), (Sphere(6), False)], ids=str
+)
 def test_matrices_of_any_law_have_the_spectrum_of_a_gradient_law(domain, confined):
     """The general matrices, which nothing makes symmetric, at states of a gradient law, whose spectra are graded."""
     field = CosineSeries((-0.2,)) if domain == Circle() else GegenbauerSeries((-0.2,), domain.dimension)

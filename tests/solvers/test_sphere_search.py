@@ -292,16 +292,16 @@ def test_sums_taken_along_meridians_and_rings_are_those_of_a_table(group):
     np.testing.assert_allclose(functions.means(masses), table.means(masses), rtol=0.0, atol=1e-11)
 
 
-@pytest.mark.parametrize("side", [-1, 1], ids=["below", "above"])
 @pytest.mark.parametrize(
-    ("potential", "dimension", "degree"),
+    ("potential", "dimension", "degree", "side"),
     [
-        (MaierSaupe(), 3, 2),
-        (MaierSaupe(), 5, 2),
-        (Onsager(), 3, 2),
-        (GegenbauerSeries((0.0, 0.0, 0.0, -1.0)), 3, 4),
+        (MaierSaupe(), 3, 2, -1),
+        (MaierSaupe(), 3, 2, 1),
+        (MaierSaupe(), 5, 2, 1),
+        (Onsager(), 3, 2, 1),
+        (GegenbauerSeries((0.0, 0.0, 0.0, -1.0)), 3, 4, -1),
     ],
-    ids=["nematics", "nematics on S^4", "rods", "degree 4"],
+    ids=["nematics below", "nematics above", "nematics on S^4", "rods", "degree 4"],
 )
 def test_the_state_of_a_transcritical_branch_is_found_beside_the_uniform_one(potential, dimension, degree, side):
     """Its moment is the distance from the threshold over the slope of the branch, to leading order."""

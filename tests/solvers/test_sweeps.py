@@ -465,7 +465,7 @@ def test_a_scheduler_that_goes_away_ends_the_run_and_not_the_store(tmp_path):
     assert "failed" not in kept
     assert open_sweep(tmp_path / "runs").status.tolist() == kept
     once = functions.calls(calls)
-    whole = sweep(FAMILY, **call, workers=4)
+    whole = sweep(FAMILY, **call, workers=2)
     assert whole.numbers["result"].tolist() == [float(beta) ** 2 for beta in range(1, 41)]
     again = functions.calls(calls)
     assert all(

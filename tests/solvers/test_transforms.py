@@ -1,6 +1,8 @@
 """Both transform libraries against direct sums."""
 
 import importlib.util
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -73,3 +75,14 @@ def test_fallback_gives_the_same_diagram(monkeypatch):
     assert [p.type for p in first.special_points] == [p.type for p in second.special_points]
     for one, other in zip(first.special_points, second.special_points, strict=True):
         assert abs(one.coupling - other.coupling) < 1e-14 * abs(one.coupling)
+
+
+@pytest.mark.skipif(
+    not all(map(importlib.util.find_spec, ("pyfftw", "dask"))), reason="pyfftw or Dask is not installed"
+)
+def test_dask_is_imported_by_nobody_but_who_wants_it():
+    code = (
+        "import sys; from solvers import transforms; assert transforms.fftw(); assert 'dask' not in sys.modules\n"
+        "import dask.array, pyfftw.interfaces.dask_fft"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)

@@ -104,7 +104,7 @@ def growing(problem, density, force=0.0):
 
 def test_random_states_are_those_of_the_collocated_equation():
     generator, seen = np.random.default_rng(31), set()
-    for beta, ratio in [(0.4, 2.3), (4.0, 1.7), *generator.uniform(1.05, 3.0, size=(2, 2))]:
+    for beta, ratio in [(0.4, 2.3), (4.0, 1.7), *generator.uniform(1.05, 3.0, size=(1, 2))]:
         noise = generator.uniform(0.3, 1.5)
         problem = ngpt(beta, ratio, noise)
         for state in stationary_states(problem):
@@ -222,9 +222,7 @@ def test_the_branch_goes_on_where_the_average_of_the_tokens_vanishes():
     assert abs(state.slowest_rate + values[0]) < 1e-3
 
 
-@pytest.mark.parametrize(
-    ("domain", "beta", "highest"), [(Circle(), 7.0, 1.9), (Sphere(3), 4.0, 2.0), (Sphere(5), 4.0, 2.0)], ids=str
-)
+@pytest.mark.parametrize(("domain", "beta", "highest"), [(Circle(), 7.0, 1.9), (Sphere(5), 4.0, 2.0)], ids=str)
 def test_softmax_attention_has_the_same_diagram_by_either_equation(domain, beta, highest):
     ours, own = (
         bifurcation_diagram(ContinuityEquation(domain, law(beta), 0.7), relative=(0.8, highest), rates=False)
@@ -266,9 +264,7 @@ def sphere_velocity(dimension, beta, density, polar):
     return tangential / np.hypot(tangential, radial)
 
 
-@pytest.mark.parametrize(
-    ("dimension", "beta", "ratio"), [(3, 1.0, 1.6), (3, 4.0, 1.75), (4, 2.0, 1.1), (5, 1.5, 1.8)]
-)
+@pytest.mark.parametrize(("dimension", "beta", "ratio"), [(3, 1.0, 1.6), (4, 2.0, 1.1), (5, 1.5, 1.8)])
 def test_zonal_states_have_no_flux(dimension, beta, ratio):
     """D rho' = kappa rho v, integrated along a meridian."""
     problem = ContinuityEquation(Sphere(dimension), NormalisedAttention(beta), 0.6)

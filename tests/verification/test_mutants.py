@@ -2,6 +2,7 @@
 
 import functools
 import gc
+import sys
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import Any
@@ -42,7 +43,7 @@ from tests.problems import on_circle
 from verification import Tools, Verdict, judge, matching
 
 Mutation = Callable[[pytest.MonkeyPatch], None]
-
+PACKAGES = ("meanfield", "solvers", "verification")
 
 FIELD = problems.IN_THREE_MODES.problem
 SPHERE_FIELD = problems.IN_AN_AXIAL_FIELD.problem
@@ -235,9 +236,15 @@ def _nothing_remembered() -> Iterator[None]:
 
 
 def _forget() -> None:
-    for remembered in [item for item in gc.get_objects() if isinstance(item, functools._lru_cache_wrapper)]:
-        if remembered.__module__.partition(".")[0] in ("meanfield", "solvers", "verification"):
-            remembered.cache_clear()
+    for remembered in _remembering(frozenset(name for name in sys.modules if name.partition(".")[0] in PACKAGES)):
+        remembered.cache_clear()
+
+
+@functools.cache
+def _remembering(_: frozenset[str]) -> list[Any]:
+    """Return what remembers in the modules that are loaded; to look at all objects takes half a second."""
+    found = [item for item in gc.get_objects() if isinstance(item, functools._lru_cache_wrapper)]
+    return [item for item in found if item.__module__.partition(".")[0] in PACKAGES]
 
 
 def tools_for(identifier: str) -> Tools:
