@@ -181,7 +181,9 @@ def test_lines_that_cross_meet_a_third_one_in_a_triple_point():
     [
         # Lines between two clusters of which one is born of the uniform state.
         ((-0.9633286349266222, -0.4038875165347312, 0.0, -1.0), ("w2", (-0.5355, -0.3389)), 3),
+        ((-0.2140117516641363, -0.7230397549842734, -0.3870677790775446, -1.0), ("w2", (-0.79767, -0.52322)), 4),
         # Beside an interaction of the uniform modes states of the curves become the uniform one.
+        ((-0.9607934929837078, -1.0, -0.5675721668110163, -0.9676146394458863), ("w1", (-0.99053, -0.87432)), 2),
         ((-0.1562979456122186, -1.0, -0.9536134323029136, -0.3982919932897636), ("w3", (-1.06440, -0.89833)), 2),
     ],
 )

@@ -82,7 +82,7 @@ def escape_by_integrals(state, low):
     return problem.noise * np.exp(logs[saddle] - logs[cluster]) / (held * passing)
 
 
-@pytest.mark.parametrize("strength", [400.0])
+@pytest.mark.parametrize("strength", [105.0, 400.0])
 def test_an_escape_far_below_rounding_has_its_digits(strength):
     """A second cluster of negligible mass, whose particles leave over a saddle after exp(40) units of time or more."""
     state = concentrated(4, GegenbauerSeries((-0.046, -0.06), 4), strength)
