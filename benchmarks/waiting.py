@@ -30,6 +30,7 @@ FIELD = (
     "problem = McKeanVlasov(Circle(), CosineSeries((-1.0, -0.9, -1.2)), confinement=CosineSeries((0.0, -0.3)))\n"
     "bifurcation_diagram(problem, (0.0, 1.0), rates=False)"
 )
+ROD = "problem = McKeanVlasov(Sphere(3), MaierSaupe())\nbifurcation_diagram(problem, relative=(0.5, 3.0))"
 SMALL = "problem = McKeanVlasov(Circle(), Kuramoto(), coupling=2.0)\nsimulate(problem, 2, 0.1, 1, step=0.01)"
 # What is imported and planned on first use comes before the clock starts.
 ROWS = {
@@ -45,6 +46,16 @@ ROWS = {
     "diagram on S^2, beta = 3, with rates": (
         DIAGRAM.format("Sphere(3)", 3.0), "bifurcation_diagram(problem, relative=(0.5, 3.0))"
     ),
+    "diagram, beta = 20, without rates": (
+        DIAGRAM.format("Circle()", 20.0), "bifurcation_diagram(problem, relative=(0.5, 3.0), rates=False)"
+    ),
+    "diagram, beta = 20, with rates": (
+        DIAGRAM.format("Circle()", 20.0), "bifurcation_diagram(problem, relative=(0.5, 3.0))"
+    ),
+    "diagram of Maier-Saupe, without rates": (
+        ROD, "bifurcation_diagram(problem, relative=(0.5, 3.0), rates=False)"
+    ),
+    "diagram of Maier-Saupe, with rates": (ROD, "bifurcation_diagram(problem, relative=(0.5, 3.0))"),
     "diagram in a field, without rates": (FIELD, "bifurcation_diagram(problem, (0.0, 6.0), rates=False)"),
     "diagram in a field, with rates": (FIELD, "bifurcation_diagram(problem, (0.0, 6.0))"),
     "contraction rate, beta = 5": (
@@ -81,6 +92,10 @@ ROWS = {
     "Hegselmann-Krause, R = 0.5, diagram without rates": (
         DIAGRAM.format("Circle()", 5.0),
         "bifurcation_diagram(McKeanVlasov(Circle(), HegselmannKrause(0.5)), relative=(0.5, 3.0), rates=False)",
+    ),
+    "Hegselmann-Krause, R = 0.5, diagram with rates": (
+        DIAGRAM.format("Circle()", 5.0),
+        "bifurcation_diagram(McKeanVlasov(Circle(), HegselmannKrause(0.5)), relative=(0.5, 3.0))",
     ),
     "Hegselmann-Krause, R = 0.5, contraction rate": (
         POINT.format("Circle()", "Kuramoto()", 2.5),
