@@ -205,6 +205,12 @@ def _warnings(found: Found, rate: QuantityRate) -> list[str]:
             f"the field of a point has other equilibria at {places} from it, so only densities near the cluster "
             "collapse to it; that this one leaves no mass behind was seen on labels, not proved"
         )
+    if found.flow.polygons:
+        numbers = " or ".join(map(str, found.flow.polygons))
+        warnings.append(
+            f"{numbers} equal clusters at equal angles are stable as well, and densities near them do not collapse "
+            "to one point"
+        )
     if found.density.note:
         warnings.append(found.density.note)
     return warnings

@@ -19,7 +19,7 @@ from scipy.optimize import brentq, minimize_scalar
 from meanfield import InvalidInput
 
 from ..bases import Floats
-from ..evolution.medium import Complexes, Medium, point_fields
+from ..evolution.medium import EPS, Complexes, Medium, point_fields
 from ..transforms import waves_at
 
 # Averages below this share of the largest have hardly any digits.
@@ -31,6 +31,8 @@ RESOLVED = 100.0
 SAMPLES_PER_DEGREE, SHIFT = 32, 0.381966
 # Samples below this share of the largest may be close to a zero without a change of sign.
 CLOSE = 1e-2
+# Regular polygons of clusters are looked at up to so many.
+MOST_CLUSTERS = 12
 
 
 @dataclass(frozen=True)
@@ -51,6 +53,8 @@ class LimitFlow:
         The angle of the antipode from the point, pi, or of what takes its place with a phase lag.
     turning
         The angular velocity of the point.
+    polygons : tuple of int
+        Numbers of equal clusters that are stable at equal angles of a great circle as well; of gradients only.
     """
 
     local: float
@@ -59,6 +63,7 @@ class LimitFlow:
     attracting: tuple[float, ...]
     antipode: float = math.pi
     turning: float = 0.0
+    polygons: tuple[int, ...] = ()
 
     @property
     def basin(self) -> float:
@@ -102,7 +107,37 @@ def limit_flow(medium: Medium) -> LimitFlow:
     unstable = _leaving(medium, math.pi, fields)
     zeros = _zeros(velocity, angles, pulls, FLAT * largest)
     attracting = (*zeros[1::2], *((math.pi,) if unstable < 0.0 else ()))
-    return LimitFlow(local, unstable, tuple(zeros), attracting)
+    return LimitFlow(local, unstable, tuple(zeros), attracting, polygons=_stable_polygons(medium, fields))
+
+
+def _stable_polygons(medium: Medium, fields: tuple[Complexes, ...]) -> tuple[int, ...]:
+    r"""Return the numbers k of equal clusters at angles 2 pi j/k of a great circle that are stable in gradients.
+
+    With :math:`w(\cos x)` the potential of the force, :math:`s_j` its second derivative at :math:`x_j=2\pi j/k` and
+    :math:`g_j=w'(\cos x_j)`, the Hessian of the energy consists of circulant matrices: along the circle with the
+    eigenvalues :math:`\sum_j s_j(1-\cos mx_j)`, across it :math:`\sum_j g_j(\cos mx_j-\cos x_j)`, all positive but
+    for rotations, m = 0 and m = 1. Particles stay with their clusters if :math:`\sum_j s_j` and
+    :math:`-\sum_j g_j\cos x_j` are positive.
+    """
+    if not medium.is_gradient:
+        return ()
+    least = RESOLVED * medium.rounding(0.0, fields)
+    stable = []
+    for count in range(2, MOST_CLUSTERS + 1):
+        places = 2.0 * math.pi * np.arange(count) / count
+        slopes = np.array([-medium.divergence(place, fields) for place in places.tolist()])
+        pulls = medium.velocity(medium.waves(places), fields)
+        # The quotient of the force and the sine, at 0 and pi that of their derivatives.
+        ends = np.abs(np.sin(places)) < np.sqrt(EPS)
+        gradients = np.where(ends, -slopes * np.cos(places), pulls / np.where(ends, 1.0, np.sin(places)))
+        waves = np.cos(np.multiply.outer(np.arange(count), places))
+        along = [slopes.sum(), *((1.0 - waves[1:]) @ slopes)]
+        others = [wave for wave in range(count) if wave not in (1, count - 1)]
+        across = [-(np.cos(places) @ gradients), *((waves[others] - np.cos(places)) @ gradients)]
+        # As often as there are directions across.
+        if min(along + (medium.dimension - 2) * across) > least:
+            stable.append(count)
+    return tuple(stable)
 
 
 def _leaving(medium: Medium, antipode: float, fields: tuple[Complexes, ...]) -> float:

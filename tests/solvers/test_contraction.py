@@ -7,12 +7,14 @@ import re
 import numpy as np
 import pytest
 from scipy.integrate import solve_ivp
+from scipy.special import chebyt, gegenbauer
 
 from meanfield import (
     Circle,
     ComputationFailed,
     ContinuityEquation,
     CosineSeries,
+    GegenbauerSeries,
     HegselmannKrause,
     InvalidInput,
     Kuramoto,
@@ -234,6 +236,88 @@ def test_kernels_and_speeds_are_those_of_their_formulas(law, domain):
     }[type(law)]
     assert flow.local == pytest.approx(local, rel=1e-12)
     assert flow.unstable == pytest.approx(unstable, rel=1e-11)
+
+
+def polygons_by_hessians(slope, curvature, dimension):
+    """Return the k for which two particles at each of k angles are a minimum of their energy, rotations aside.
+
+    The energy is the sum of w(x.y), given by its first two derivatives, and its Hessian that on a product of spheres.
+    """
+    stable = []
+    for count in range(2, 13):
+        angles = np.repeat(2.0 * np.pi * np.arange(count) / count, 2)
+        points = np.zeros((angles.size, dimension))
+        points[:, 0], points[:, 1] = np.cos(angles), np.sin(angles)
+        frames = np.zeros((angles.size, dimension - 1, dimension))
+        frames[:, 0, 0], frames[:, 0, 1], frames[:, 1:, 2:] = -np.sin(angles), np.cos(angles), np.eye(dimension - 2)
+        cosines = np.clip(points @ points.T, -1.0, 1.0)
+        first, second = slope(cosines), curvature(cosines)
+        seen = np.einsum("iad,jd->iaj", frames, points)
+        hessian = np.einsum("ij,iaj,jbi->iajb", second, seen, seen)
+        hessian += np.einsum("ij,iad,jbd->iajb", first, frames, frames)
+        for i in range(angles.size):
+            own = (
+                np.einsum("j,aj,bj->ab", second[i], seen[i], seen[i])
+                - np.eye(dimension - 1) * (first @ cosines)[i, i]
+            )
+            hessian[i, :, i, :] += own
+        values = np.linalg.eigvalsh(hessian.reshape(angles.size * (dimension - 1), -1))
+        # Rotations move the points along the circle and, two for every direction across, out of it.
+        rotations = 1 + (dimension - 2) * 2 if count > 2 else dimension - 1
+        scale = 1e-9 * max(float(np.abs(values).max()), 1e-300)
+        if values[0] > -scale and values[rotations] > scale:
+            stable.append(count)
+    return tuple(stable)
+
+
+def series_in_cosines(w, dimension):
+    """Return the first two derivatives in c of sum_l w_l P_l(c) with P_l(1) = 1."""
+    total = np.polynomial.Polynomial([0.0])
+    for degree, coefficient in enumerate(w, start=1):
+        polynomial = gegenbauer(degree, 0.5 * dimension - 1.0) if dimension > 2 else chebyt(degree)
+        total += coefficient / polynomial(1.0) * np.polynomial.Polynomial(polynomial.coeffs[::-1])
+    return total.deriv(1), total.deriv(2)
+
+
+def test_polygons_of_clusters_that_are_stable_are_those_of_dense_hessians():
+    random, seen = np.random.default_rng(8), set()
+    for trial in range(48):
+        dimension = (2, 3, 2, 5)[trial % 4]
+        domain = Sphere(dimension) if dimension > 2 else Circle()
+        beta, w = random.uniform(-12.0, 3.0), tuple(random.uniform(-1.0, 0.4, 5))
+        cases = [
+            (Transformer(beta), lambda c, b=beta: -np.exp(b * c), lambda c, b=beta: -b * np.exp(b * c)),
+            (GegenbauerSeries(w, dimension), *series_in_cosines(w, dimension)),
+        ]
+        for potential, slope, curvature in cases:
+            found = measured_polygons(potential, domain)
+            if found is not None:
+                assert found == polygons_by_hessians(slope, curvature, dimension)
+                seen.add((dimension > 2, found))
+    assert len({found for sphere, found in seen if not sphere}) > 3
+    assert len({found for sphere, found in seen if sphere}) > 1
+
+
+def measured_polygons(potential, domain=None):
+    """Return those of the flow, None where a point does not attract."""
+    try:
+        return characteristics.limit_flow(
+            characteristics.medium_of(Gradient(potential), 1.0, domain or Circle(), domain is not None)
+        ).polygons
+    except InvalidInput:
+        return None
+
+
+def test_three_clusters_are_stable_below_minus_two_thirds():
+    """Geshkovski and others find synchronisation from beta = -0.16 on and none below -2/3."""
+    assert measured_polygons(Transformer(-0.6666)) == ()
+    assert measured_polygons(Transformer(-0.6667)) == (3,)
+    # Of regular polygons of 5 and 7: roots of curvatures, in 12 digits.
+    for threshold, before, beyond in ((-2.109924231799, (3,), (3, 5)), (-4.430908305244, (3, 5), (3, 5, 7))):
+        assert measured_polygons(Transformer(threshold + 1e-9)) == before
+        assert measured_polygons(Transformer(threshold - 1e-9)) == beyond
+    said = contraction_rate(quiet(Transformer(-0.8))).warnings
+    assert any("3 equal clusters at equal angles are stable as well" in warning for warning in said)
 
 
 def concentrated(angles):
