@@ -33,6 +33,8 @@ import numpy as np
 from scipy.linalg.blas import ddot
 
 from meanfield import Equation, Number
+from meanfield.equations import has_free_energy
+from meanfield.records import FREE_ENERGY_GAP
 
 from .bases import (
     EPS,
@@ -369,6 +371,11 @@ class StationaryEquation:
         cubic = self.basis.mean_beyond_quadratic(2.0 * q * self.signed_scales * b)
         excess = q * float(weights @ strengths) + cubic
         return q * float(weights @ (1.0 - strengths)) - cubic - float(log1p_beyond_linear(excess))
+
+    @property
+    def invariant_name(self) -> str | None:
+        """The observable that :meth:`invariant` is, None if it is none."""
+        return FREE_ENERGY_GAP if has_free_energy(self.problem) else None
 
     def invariant_rounding(self, b: Floats, q: float) -> float:
         """Return the rounding error of the gap: that of its terms, and of log Z unless this is summed apart."""

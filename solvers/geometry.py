@@ -324,6 +324,9 @@ class Geometry(Protocol):
     def are_images(self, one: "Point", other: "Point") -> bool:
         """Return whether states whose energies and lengths of moments agree are images of each other."""
 
+    def carries_current(self, problem: Equation) -> bool:
+        """Return whether stationary densities in a confinement have a flux, since nothing reflects the equation."""
+
     def searches(self, problem: Equation) -> bool:
         """Return whether :meth:`search_all` takes an equation, by its free energy or by a Gibbs map."""
 

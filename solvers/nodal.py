@@ -44,7 +44,7 @@ class NodalEquation(StationaryEquation):
                 f"{problem.confinement!r} has, are not computed: its multipliers decay too slowly; take a smooth "
                 "one, of neurons --activation tanh or gelu"
             )
-        at_uniform: Any = problem.velocity.at_uniform(problem.domain)
+        at_uniform: Any = problem.velocity.unlagged.at_uniform(problem.domain)
         self.unit = (
             self.unit * float(problem.potential.scale(problem.domain)) / float(at_uniform.scale(problem.domain))
         )

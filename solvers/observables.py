@@ -6,6 +6,7 @@ from meanfield import Equation
 from meanfield.equations import Capability, has_free_energy
 from meanfield.records import ANGULAR_VELOCITY, DISSIPATION, ENERGY_DISSIPATION, ENERGY_GAP, FREE_ENERGY_GAP
 
+from .equation import StationaryEquation
 from .rotating import rotates_freely
 
 Numbers = TypeVar("Numbers")
@@ -19,6 +20,12 @@ def of_states(problem: Equation, invariant: Numbers) -> dict[str, Numbers]:
     if has_free_energy(problem):
         return {FREE_ENERGY_GAP: invariant}
     return {ANGULAR_VELOCITY: invariant} if rotates_freely(problem) else {}
+
+
+def of_points(equation: StationaryEquation, invariant: Numbers) -> dict[str, Numbers]:
+    """Return the invariant of one or several points of an equation by its name, or nothing if it has none."""
+    name = equation.invariant_name
+    return {} if name is None else {name: invariant}
 
 
 def along_path(problem: Equation, gap: Numbers, dissipation: Numbers) -> dict[str, Numbers]:

@@ -22,31 +22,22 @@ mode which is nearest to critical. Mode k of any law becomes critical turning wi
 """
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import scipy.linalg
-from numpy.typing import NDArray
 
 from meanfield import Equation, Number, critical_couplings
 from meanfield.equations import Capability
+from meanfield.records import ANGULAR_VELOCITY
 from meanfield.theory import plain_number
 
 from .bases import EPS, Basis, Floats, Gibbs, Integers
+from .current import Complexes, CurrentEquation, Slopes
 from .equation import Evaluation, StationaryEquation
-from .law_eigenvalues import regularised_velocity, rounding_of, velocity_slopes
-from .nodal import NodalEquation
 from .significant import SignificantDegrees
 
-if TYPE_CHECKING:
-    from .newton import Solution
-
-# Most resolved degrees over the symmetry, for the density is solved for by a dense matrix of twice as many rows,
-# and how many to begin with.
-MOST, FEWEST = 512, 64
 # Steps of Newton's method for the angular velocity, and when one is short: relative to the fastest turning.
 STEPS, SHORT = 30, 4.0 * EPS
-Complexes = NDArray[np.complex128]
 
 
 def rotates_freely(problem: Equation) -> bool:
@@ -56,14 +47,7 @@ def rotates_freely(problem: Equation) -> bool:
     return bool(law.lag) and not law.frequency and not bound and bool(problem.positive_noise)
 
 
-class _Slopes(NamedTuple):
-    """Derivatives of the moments along the unknowns, (2 N, size), and along q."""
-
-    moments: Floats
-    along_q: Floats
-
-
-class RotatingEquation(NodalEquation):
+class RotatingEquation(CurrentEquation):
     """The equation of rotating waves; parameters are those of the base.
 
     Attributes
@@ -72,22 +56,17 @@ class RotatingEquation(NodalEquation):
         The degree over the symmetry whose sine vanishes: that of the cosine with which the waves are born.
     """
 
-    symmetric = False
     phase_cell = 1
+    invariant_name = ANGULAR_VELOCITY
 
     def _prepare(self) -> None:
-        law, domain, cells = self.problem.velocity, self.problem.domain, self.basis.cells
-        last = int(self.basis.degrees.max())
-        self.signs = np.ones(2 * cells.size)
-        self.signed_scales = self.scales
-        self.repulsive = 0
-        self._own_degrees = self.basis.symmetry * cells
-        ahead = np.exp(1j * law.lag * self._own_degrees)
-        drive, radial = law.drive(domain, last), law.radial(domain, last)
-        self._drive = drive[0], drive[self._own_degrees] * ahead
-        self._radial = None if radial is None else (radial[0], radial[self._own_degrees] * ahead)
-        self._critical = critical_couplings(self.problem, last)[self.basis.degrees]
-        self._cells = np.concatenate([cells, cells]).astype(float)
+        super()._prepare()
+        self._critical = critical_couplings(self.problem, int(self.basis.degrees.max()))[self.basis.degrees]
+        self._cells = np.tile(self.basis.cells, 2).astype(float)
+
+    def frame_velocity(self, invariant: float) -> float:
+        """Return the angular velocity of the frame in which a wave rests."""
+        return invariant
 
     def critical_places(self, modes: Sequence[int]) -> Integers:
         """Return the places of the cosines of some modes; the sines are rotations of them."""
@@ -117,37 +96,12 @@ class RotatingEquation(NodalEquation):
         jacobian += np.multiply.outer(*self._rotation(b))
         return jacobian, -self.scales * slopes.along_q[self._places]
 
-    def moment_slopes(self, solution: "Solution") -> Floats:
-        """Return the derivatives of the moments along the tangent of a solution."""
-        slopes = self._slopes(solution.b, solution.q)
-        return self._stacked(slopes.moments @ solution.tangent_b + slopes.along_q * solution.tangent_q, 0.0)
-
-    def field_bound(self, b: Floats, q: float) -> float:
-        """Return the largest modulus of g."""
-        return float(np.abs(self._velocities(b, q)).max())
-
-    def refined(self, b: Floats, q: float, moments: Floats) -> StationaryEquation | None:
-        """Return the equation with twice the nodes or unknowns that do not suffice, or None at the limits."""
-        finer = super().refined(b, q, moments)
-        return None if finer is None or finer.basis.nodes > MOST else finer
-
     def _resized(self, basis: Basis, significant: SignificantDegrees) -> StationaryEquation:
         """Return the same equation in a basis of other modes."""
         equation = super()._resized(basis, significant)
         assert isinstance(equation, RotatingEquation)
         equation.phase_cell = self.phase_cell
         return equation
-
-    @property
-    def _places(self) -> Integers:
-        """The places of the unknown modes among the cosines and sines of cells 1..N."""
-        cells = self.basis.cells - 1
-        return np.concatenate([cells, self.basis.nodes + cells])
-
-    def _stacked(self, moments: Floats, mass: float) -> Floats:
-        """Return moments in the layout of the basis from those of cells 1..N and that of cell 0."""
-        cosine, sine = np.split(moments, 2)
-        return np.concatenate([[mass], cosine, [0.0], sine])
 
     def _turned(self, b: Floats) -> Floats:
         """Return T(b), the derivative of b under rotation, in steps of the angle times the symmetry."""
@@ -164,74 +118,12 @@ class RotatingEquation(NodalEquation):
             return unit, unit
         return turned / along, sine
 
-    def _series(self, coefficients: Complexes, constant: float = 0.0) -> Floats:
-        """Return the real functions constant + Re sum_k c_k e^(ik phi) on the grid, c_k for the cells, in rows."""
-        points = 4 * self.basis.nodes
-        spectrum = np.zeros((*coefficients.shape[:-1], points // 2 + 1), dtype=complex)
-        spectrum[..., self.basis.cells] = 0.5 * coefficients
-        spectrum[..., 0] = constant
-        return np.asarray(np.fft.irfft(spectrum, points, norm="forward"))
-
-    def _averages(self, b: Floats) -> tuple[Floats, Floats, Floats | None, float]:
-        """Return the drive, its slope and the radial drive on the grid, and their rounding errors."""
-        cosine, sine = np.split(b / self.scales, 2)
-        moments = cosine - 1j * sine
-        slopes = 1j * self._own_degrees * self._drive[1] * moments
-        drive, slope = self._series(self._drive[1] * moments, self._drive[0]), self._series(slopes)
-        if self._radial is None:
-            return drive, slope, None, rounding_of(slopes)
-        terms = self._radial[1] * moments
-        return drive, slope, self._series(terms, self._radial[0]), rounding_of(slopes, self._radial[0], terms)
-
-    def _ratio(self, q: float) -> float:
-        """Return kappa/D."""
-        return float(self.coupling(q)) / self.problem.positive_noise
-
-    def _velocities(self, b: Floats, q: float) -> Floats:
-        """Return g on the grid."""
-        return self._ratio(q) * regularised_velocity(self.problem.velocity, *self._averages(b))
-
-    def _changes(self, b: Floats, q: float) -> Floats:
-        """Return the derivatives of g along the unknowns on the grid, one row each."""
-        units = np.concatenate([np.eye(self.basis.cells.size), -1j * np.eye(self.basis.cells.size)])
-        units = units / self.scales[:, None]
-        by_drive, by_slope, by_radial = velocity_slopes(self.problem.velocity, *self._averages(b))
-        changes = by_drive * self._series(self._drive[1] * units)
-        changes += by_slope * self._series(1j * self._own_degrees * self._drive[1] * units)
-        if by_radial is not None and self._radial is not None:
-            changes += by_radial * self._series(self._radial[1] * units)
-        return self._ratio(q) * changes
-
-    def _matrix(self, velocities: Complexes, speed: float) -> Floats:
-        """Return the matrix of the linear equation of the moments of cells 1..N from the coefficients of g."""
-        count = self.basis.nodes
-        near = scipy.linalg.toeplitz(velocities[:count], velocities[:count].conj())
-        far = scipy.linalg.hankel(velocities[2 : count + 2], velocities[count + 1 : 2 * count + 1])
-        total, difference = near + far, near - far
-        degrees = np.diag(self.basis.symmetry * np.arange(1.0, count + 1.0))
-        turn = speed * np.eye(count)
-        return np.block(
-            [
-                [degrees - total.imag, difference.real - turn],
-                [turn - total.real, degrees - difference.imag],
-            ]
-        )
-
-    def _spectrum(self, values: Floats) -> Complexes:
-        """Return the coefficients of e^(ik phi), k = 0..2N, of functions on the grid, rows each."""
-        return np.asarray(np.fft.rfft(values, norm="forward"))
-
-    def _sides(self, spectrum: Complexes) -> Floats:
-        """Return the right-hand sides of functions in the place of g, cells 1..N, in rows."""
-        inside = spectrum[..., 1 : self.basis.nodes + 1]
-        return np.concatenate([inside.imag, inside.real], axis=-1)
-
     def _solved(self, b: Floats, q: float) -> tuple[Floats, float]:
         """Return the moments of cells 1..N and omega, nan if no omega fulfils the phase condition."""
         count = self.basis.nodes
         if not np.any(b):
             return np.zeros(2 * count), self._speed_at_uniform(q)
-        spectrum = self._spectrum(self._velocities(b, q))
+        spectrum = self._spectrum(self._drift(b, q))
         sides, turned = self._sides(spectrum), self._turned(b)
         speed, fastest = self._first_speed(b, spectrum), float(np.abs(spectrum).sum())
         for _ in range(STEPS):
@@ -264,14 +156,11 @@ class RotatingEquation(NodalEquation):
         change = self._changes(np.zeros(2 * count), q)[place]
         return float(self._spectrum(change)[self.basis.cells[place]].real * self.scales[place])
 
-    def _slopes(self, b: Floats, q: float) -> _Slopes:
+    def _slopes(self, b: Floats, q: float) -> Slopes:
         """Return the derivatives of the moments, omega following the phase condition."""
         moments, speed = self._solved(b, q)
-        velocities = self._velocities(b, q)
-        cosine, sine = np.split(moments, 2)
-        waves = np.zeros(2 * self.basis.nodes + 1, dtype=complex)
-        waves[1 : self.basis.nodes + 1], waves[0] = cosine - 1j * sine, 1.0
-        density = np.fft.irfft(waves, velocities.size, norm="forward")
+        velocities = self._drift(b, q)
+        density = self._density_on_grid(moments, velocities.size)
         changes = np.vstack([self._changes(b, q), velocities / q])
         sides = self._sides(self._spectrum(changes * density))
         if np.any(b):
@@ -279,7 +168,7 @@ class RotatingEquation(NodalEquation):
         matrix = self._matrix(self._spectrum(velocities), speed)
         found: Floats = np.asarray(np.linalg.solve(matrix, sides.T), dtype=float)
         if not np.any(b):
-            return _Slopes(found[:, :-1], found[:, -1])
+            return Slopes(found[:, :-1], found[:, -1])
         along, along_q, faster = found[:, :-2], found[:, -2], found[:, -1]
         turned, images = self._turned(b), self.scales[:, None] * found[self._places]
         lever = float(images[:, -1] @ turned)
@@ -287,7 +176,7 @@ class RotatingEquation(NodalEquation):
         speeds = (self._turned(self.scales * moments[self._places]) - images[:, :-2].T @ turned) / lever
         speed_along_q = -float(images[:, -2] @ turned) / lever
         along = along + np.multiply.outer(faster, speeds)
-        return _Slopes(along, along_q + faster * speed_along_q)
+        return Slopes(along, along_q + faster * speed_along_q)
 
 
 def _quarter(moments: Floats) -> Floats:

@@ -9,10 +9,11 @@ from meanfield.equations import Capability, Interaction
 
 from .bases import Basis, Integers, multiples
 from .bases.confining import ConfiningField
+from .current import FEWEST, CurrentEquation
 from .equation import SLOW, StationaryEquation
 from .geometry import Geometry
 from .limits import MAX_SPHERICAL_DEGREE
-from .rotating import FEWEST, RotatingEquation, rotates_freely
+from .rotating import RotatingEquation, rotates_freely
 from .significant import (
     SignificantDegrees,
     confining_degree,
@@ -72,7 +73,7 @@ def stationary_equation(
         None if the potential does not act on densities of this symmetry, unless ``negligible``, and for densities
         that need not be even of laws without a Gibbs map or a lag: such states may rotate. Those with a lag do.
     """
-    rotating = rotates_freely(problem)
+    rotating, current = rotates_freely(problem), geometry.carries_current(problem)
     if not (even or rotating) and problem.lacks(Capability.GIBBS_MAP):
         return None
     significant = starting_degrees(problem, partial(multiples, symmetry), symmetry, unknowns)
@@ -82,7 +83,7 @@ def stationary_equation(
         return None
     cells, confining = significant.degrees // symmetry, confining_degree(problem)
     most = max(int(cells.max()), modes // symmetry, (SLOW if confining is None else confining) // symmetry)
-    nodes = even_size(max(2 * most, FEWEST if rotating else geometry.fewest_nodes))
+    nodes = even_size(max(2 * most, FEWEST if rotating or current else geometry.fewest_nodes))
     size = Size(cells, nodes, confinement_field(problem, symmetry, nodes))
     basis = geometry.basis(problem, symmetry, size, even=even and not rotating)
     if axis and basis.cosines is not None:
@@ -133,11 +134,14 @@ def equation_in(
     """Return the stationary equation of a problem in a basis; arguments are those of the classes.
 
     The Gibbs density is exponential in the drive for the gradient law, and a power of it for softmax attention;
-    laws without a Gibbs map have the equation of densities about an axis.
+    laws without a Gibbs map have the equation of densities about an axis or, where there is none, of those with a
+    current.
     """
     kind: type[StationaryEquation] = StationaryEquation
     if rotates_freely(problem):
         kind = RotatingEquation
+    elif geometry.carries_current(problem):
+        kind = CurrentEquation
     elif problem.lacks(Capability.GIBBS_MAP):
         kind = VelocityEquation
     elif problem.lacks(Capability.GRADIENT):

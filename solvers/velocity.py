@@ -28,8 +28,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from meanfield import InvalidInput
-
 from .bases import Basis, Floats, Integrals, Panels, resolved
 from .equation import Evaluation
 from .law_eigenvalues import regularised_velocity, rounding_of, velocity_slopes
@@ -42,13 +40,7 @@ FEWEST_PANELS, NODES_PER_PANEL = 8, 16
 
 
 class VelocityEquation(NodalEquation):
-    """The stationary equation of any velocity law without a lag, on densities about an axis; else as the base.
-
-    Raises
-    ------
-    InvalidInput
-        If the basis is of other densities.
-    """
+    """The stationary equation of any velocity law without a lag, on densities about an axis; else as the base."""
 
     symmetric = False
 
@@ -173,11 +165,7 @@ class _Meridian(NamedTuple):
     def of(cls, equation: VelocityEquation) -> "_Meridian":
         """Return that of an equation."""
         basis, axial = equation.basis, equation.basis.axial
-        if axial is None:
-            raise InvalidInput(
-                f"stationary states of {equation.problem.velocity.name} are known among densities about an axis "
-                "only, of which the confinement has none; evolve() follows densities to stable states"
-            )
+        assert axial is not None
         panels = Panels(axial.extent, max(FEWEST_PANELS, basis.nodes // NODES_PER_PANEL))
         modes, _ = axial.modes_at(axial.angles)
         return cls(modes, axial.weights, panels.integrals_to(axial.angles), *axial.modes_at(panels.angles))

@@ -235,7 +235,11 @@ class Equation:
         """Return a clause on why the equation lacks a capability; empty if it has it."""
         confined = _IN_CONFINEMENT if self.confinement is not None else {}
         quiet = _WITHOUT_NOISE if self.noise == 0 else {}
-        return self.velocity.lacks(capability) or (confined | quiet).get(capability, "")
+        law = self.velocity
+        if capability is Capability.STATIONARY_MAP and self.confinement is not None:
+            # It holds what a lag or a frequency turns.
+            law = law.unturned.unlagged
+        return law.lacks(capability) or (confined | quiet).get(capability, "")
 
     def to_dict(self) -> dict[str, Any]:
         """Return the problem as plain values that JSON can hold."""

@@ -23,6 +23,7 @@ from .observables import DISSIPATION as DISSIPATION
 from .observables import ENERGY_DISSIPATION as ENERGY_DISSIPATION
 from .observables import ENERGY_GAP as ENERGY_GAP
 from .observables import FREE_ENERGY_GAP as FREE_ENERGY_GAP
+from .observables import MEAN_VELOCITY as MEAN_VELOCITY
 from .observables import ORDER_DEFICIT as ORDER_DEFICIT
 from .observables import Observables as Observables
 from .observables import observable_named as observable_named

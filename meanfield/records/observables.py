@@ -26,6 +26,7 @@ ENERGY_DISSIPATION = "energy_dissipation"
 ORDER_DEFICIT = "order_deficit"
 # Of a density that rests in a rotating frame only.
 ANGULAR_VELOCITY = "angular_velocity"
+MEAN_VELOCITY = "mean_velocity"
 
 # What else a record, a table, a picture or a file of ours or of another program calls so.
 RESERVED = {
@@ -74,6 +75,11 @@ KNOWN = {
     ),
     ANGULAR_VELOCITY: Observable(
         "angular velocity of the frame in which the density rests, radians per unit of time", "Omega", r"$\Omega$"
+    ),
+    MEAN_VELOCITY: Observable(
+        "mean angular velocity of the particles of a density at rest, radians per unit of time",
+        "mean v",
+        r"$\langle v\rangle$",
     ),
 }
 

@@ -79,7 +79,7 @@ class Departure:
             if larger is None:
                 return None
             equation = larger
-            b = equation.unknown_from(equation.basis.gibbs(np.zeros_like(equation.scales)).moments)
+            b = _at_no_interaction(equation)
         _, derivative = equation.linearise(b, 0.0, evaluation.gibbs.moments)
         tangent = -equation.signs * derivative
         norm = math.sqrt(1.0 + float(tangent @ tangent))
@@ -130,8 +130,13 @@ def from_no_interaction(geometry: Geometry, problem: Equation, sign: int) -> Dep
     )
     if equation is None:
         return None
-    b = equation.unknown_from(equation.basis.gibbs(np.zeros(equation.scales.size)).moments)
+    b = _at_no_interaction(equation)
     return Departure(equation, b, 0.0, np.zeros_like(b), 0)
+
+
+def _at_no_interaction(equation: StationaryEquation) -> Floats:
+    """Return b of the density without interaction."""
+    return equation.unknown_from(equation.evaluate(np.zeros_like(equation.scales), 0.0).gibbs.moments)
 
 
 def slope_towards(point: Point, b: Floats, q: float, kernel: Floats) -> float:

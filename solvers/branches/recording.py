@@ -13,7 +13,7 @@ from meanfield.records import COUPLING
 from ..bases import Floats
 from ..labels import untaken
 from ..newton import NEUTRAL
-from ..observables import of_states
+from ..observables import of_points
 from .arrivals import Arrival
 from .continuation import Point, point_between
 from .detection import Event, interval_end
@@ -219,7 +219,7 @@ def _record_piece(knots: list[Knot], part: Part, symmetry: int, parent: int | No
         cosine=cosine,
         sine=sine,
         arclength=np.array([point.arclength for point in points]),
-        observables=of_states(points[0].equation.problem, np.array([point.invariant for point in points])),
+        observables=of_points(points[0].equation, np.array([point.invariant for point in points])),
         unstable=np.array([-1 if knot.unstable is None else knot.unstable for knot in knots]),
         slowest_rate=np.full(len(points), np.nan),
         residual=np.array([point.residual for point in points]),
@@ -345,7 +345,7 @@ def state_of(problem: Equation, point: Point, label: str = "", *, vertical: bool
         problem=problem,
         cosine=cosine,
         sine=sine,
-        observables=of_states(problem, point.invariant),
+        observables=of_points(equation, point.invariant),
         unstable=sum(counts) if vertical or equation.densities.is_counted(point) else None,
         symmetry=symmetry_of(point),
         residual=point.residual,

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from meanfield import Domain, Equation
+from meanfield.equations import Capability
 
 from ..bases import EPS
 from ..significant import amplitudes
@@ -26,6 +27,12 @@ def axis_of(problem: Equation) -> float | None:
         return 0.0
     confinement: Any = problem.confinement
     return None if problem.velocity.rotates or confinement is None else _axis(confinement, problem.domain)
+
+
+def carries_current(problem: Equation) -> bool:
+    """Return whether stationary densities in a confinement have a flux: without a Gibbs map and without an axis."""
+    moved = problem.confinement is not None and bool(problem.lacks(Capability.GIBBS_MAP))
+    return moved and axis_of(problem) is None
 
 
 @functools.lru_cache(maxsize=64)

@@ -10,6 +10,7 @@ from ..bases import Basis
 from ..branches.recording import Register
 from ..geometry import Birth, Densities, Threshold
 from . import kinked_spectra, law_spectra, law_stability, rates, uneven, waves
+from .axes import carries_current
 from .births import first_threshold, folds_apart, follows_all, reaches_down, sides, symmetries
 from .branching import birth, births_on_branch
 from .complements import complements
@@ -120,6 +121,7 @@ class CircleGeometry:
     search_covers = search_covers
     search_all = search_all
 
+    carries_current = staticmethod(carries_current)
     searches = staticmethod(has_free_energy)
     basis = staticmethod(basis_of)
     complements = staticmethod(complements)

@@ -70,7 +70,7 @@ class Linearisation:
     """
 
     def __init__(self, problem: Equation, moments: Matrix, degree: int, speed: float = 0.0) -> None:
-        self.problem, self.degree, self._speed = problem, degree, speed
+        self.problem, self.degree, self._speed = problem, degree, speed - problem.velocity.frequency
         self.points = even_size(8 * max(degree, moments.size))
         self.modes = np.arange(1, degree + 1)
         law, domain = self.problem.velocity, self.problem.domain
@@ -246,7 +246,7 @@ def _is_uniform(state: State) -> bool:
 def _upright(state: State) -> tuple[Matrix, bool]:
     """Return the moments of a state, turned onto its axis, and whether it has one about which the law is even."""
     moments, even = align(complex_moments(state), state.problem.confinement is None)
-    return moments, even and not state.problem.velocity.rotates
+    return moments, even and state.problem.reflects
 
 
 def _linearised(state: State, moments: Matrix, even: bool, degree: int) -> Linearisation | AxialLinearisation:

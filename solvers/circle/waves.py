@@ -1,4 +1,6 @@
-r"""Branches of rotating waves: counts, blocks, births and arrivals, see :mod:`solvers.rotating`.
+r"""Branches of rotating waves, and of densities with a current in a confinement: counts, blocks, births, arrivals.
+
+See :mod:`solvers.rotating` and :mod:`solvers.current`.
 
 A wave of n-fold symmetry is perturbed in classes of degrees modulo n. The equation has no reflection, and classes
 other than 0 and n/2 come in complex pairs: growth rates cross the imaginary axis beside zero, and what is born
@@ -18,15 +20,17 @@ from ..branches.arrivals import COLLAPSE, Arrival, arrival_near, at_uniform
 from ..branches.continuation import Point
 from ..branches.detection import Event
 from ..branches.junctions import Departure, departure_from
+from ..current import CurrentEquation
 from ..geometry import Birth, BlockMatrix, UnsymmetricMatrix
 from ..law_eigenvalues import COUNTED, RESOLVED, Signs, counting_degree, signs_in
 from ..newton import NEUTRAL
 from ..rotating import RotatingEquation
 from ..sizing import equation_among
+from . import uneven
 from .law_spectra import Linearisation
 from .linearisation import last_degree
 from .moments import complex_moments
-from .orbits import name_of as name_of
+from .orbits import name_of as name_with_axis
 from .rotation import turned
 from .stability import Block
 
@@ -35,7 +39,9 @@ def _about(point: Point) -> Linearisation:
     """Return the linearised equation in the frame of a wave, with the degrees for counts."""
     moments, problem = complex_moments(point), point.equation.problem.at(coupling=float(point.coupling))
     degree = counting_degree(last_degree(moments, RESOLVED))
-    return Linearisation(problem, moments, degree, point.invariant)
+    equation = point.equation
+    assert isinstance(equation, CurrentEquation)
+    return Linearisation(problem, moments, degree, equation.frame_velocity(point.invariant))
 
 
 @functools.lru_cache(maxsize=COUNTED)
@@ -87,7 +93,12 @@ def copies(point: Point, one: Block, other: Block) -> bool:
 
 def rotations(point: Point, block: Block) -> int:
     """Return the number of rotation modes of a wave, whose eigenvalues are moved to one, in a class."""
-    return int(block.own and bool(np.any(point.b)))
+    return int(block.own and point.equation.basis.confinement is None and bool(np.any(point.b)))
+
+
+def name_of(point: Point) -> str:
+    """Return the name of a state; that of one in a confinement says whether it has an axis."""
+    return name_with_axis(point) if point.equation.basis.confinement is None else uneven.name_of(point)
 
 
 def birth(departure: Departure) -> Birth:
@@ -104,9 +115,8 @@ def births_on_branch(event: Event) -> list[Birth]:
         equation = None if block.own else equation_among(old, old.basis.symmetry // 2)
         if equation is None:
             continue
-        assert isinstance(old, RotatingEquation)
-        assert isinstance(equation, RotatingEquation)
-        equation.phase_cell = 2 * old.phase_cell
+        if isinstance(old, RotatingEquation) and isinstance(equation, RotatingEquation):
+            equation.phase_cell = 2 * old.phase_cell
         cosine, sine = _by_degree(degrees, kernel)
         found.append(birth(departure_from(event.origin, equation, equation.unknown_with(cosine, sine), 2)))
     return found
@@ -123,7 +133,8 @@ def _by_degree(degrees: Integers, values: Floats) -> tuple[Floats, Floats]:
 def meeting(last: Point, point: Point) -> Arrival | None:
     """Return the arrival of a curve of waves at the uniform state, or at waves of twice its symmetry, or None."""
     older, equation = last.on(point.equation), point.equation
-    if _vanish(older.b, point.b):
+    free = equation.basis.confinement is None
+    if free and _vanish(older.b, point.b):
         return at_uniform(older, point)
     odd = np.tile(equation.basis.cells % 2 == 1, 2)
     if not odd.any() or odd.all() or not _vanish(older.b[odd], point.b[odd]):
@@ -136,7 +147,8 @@ def meeting(last: Point, point: Point) -> Arrival | None:
     b, q = (1 - share) * older.b + share * point.b, (1 - share) * older.q + share * point.q
     cosine, sine = _by_degree(equation.basis.degrees, b / equation.scales)
     moments, first = cosine - 1j * sine, target.basis.symmetry
-    moments = turned(moments, float(np.angle(moments[first])) / first)
+    if free:
+        moments = turned(moments, float(np.angle(moments[first])) / first)
     start = target.unknown_with(moments.real, -moments.imag)
     reach = float(np.hypot(np.linalg.norm(point.b - older.b), point.q - older.q))
     block = Block(equation.basis.symmetry, "mixed")

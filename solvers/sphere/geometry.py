@@ -2,6 +2,8 @@
 
 import math
 
+from meanfield import Equation
+
 from ..bases import Basis
 from ..geometry import Densities
 from . import harmonics, law_stability, stability
@@ -93,6 +95,10 @@ class SphereGeometry:
     def symmetry(self, divisor: int) -> int:
         """Return 2 for densities that are the same at antipodes, 0 for the uniform one, else 1."""
         return math.gcd(divisor, 2) if divisor else 0
+
+    def carries_current(self, problem: Equation) -> bool:
+        """Return False: densities about an axis have no flux along the meridians."""
+        return False
 
     def densities(self, basis: Basis, *, symmetric: bool = True) -> Densities:
         """Return the densities of a basis: about an axis, perturbed in a symmetric way or not, or of a group."""

@@ -9,7 +9,6 @@ from meanfield import (
     Circle,
     CommonFrequency,
     ContinuityEquation,
-    CosineSeries,
     InvalidInput,
     Kuramoto,
     NormalisedAttention,
@@ -18,7 +17,7 @@ from meanfield import (
     Transformer,
     critical_coupling,
 )
-from solvers import VonMises, bifurcation_diagram, contraction_rate, evolve, spectrum, stationary_states
+from solvers import VonMises, contraction_rate, evolve, spectrum, stationary_states
 from solvers.circle.law_spectra import Linearisation
 from tests import oracles
 
@@ -157,14 +156,6 @@ LAGGED = ContinuityEquation(Circle(), PhaseLag(Kuramoto(), 0.5), 1.0, 4.0)
 @pytest.mark.parametrize(
     ("call", "sentence"),
     [
-        (
-            lambda: bifurcation_diagram(LAGGED.at(coupling=None).replace(confinement=CosineSeries((-0.1,)))),
-            r"without a confinement bifurcation_diagram\(\) and stationary_states\(\) have such waves",
-        ),
-        (
-            lambda: stationary_states(LAGGED.replace(confinement=CosineSeries((-0.1,)))),
-            "without a confinement bifurcation_diagram",
-        ),
         (lambda: stationary_states(LAGGED.replace(noise=0.0)), "this needs noise"),
         (lambda: stationary_states(LAGGED.at(coupling=None)), "this needs a coupling"),
         (

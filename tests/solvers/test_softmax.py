@@ -13,7 +13,6 @@ from meanfield import (
     InvalidInput,
     McKeanVlasov,
     NotResolved,
-    PhaseLag,
     SoftmaxAttention,
     Sphere,
     Transformer,
@@ -225,12 +224,6 @@ def test_files_hold_the_equation(tmp_path):
 @pytest.mark.parametrize(
     ("problem", "sentence"),
     [
-        (
-            ContinuityEquation(
-                Circle(), PhaseLag(SoftmaxAttention(2.0), 0.3), coupling=5.0, confinement=CosineSeries((-0.3,))
-            ),
-            "clusters, which rotate",
-        ),
         (ContinuityEquation(Circle(), SoftmaxAttention(2.0), noise=0.0, coupling=5.0), "give noise > 0"),
     ],
 )

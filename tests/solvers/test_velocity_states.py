@@ -20,7 +20,6 @@ from meanfield import (
     McKeanVlasov,
     NormalisedAttention,
     NotResolved,
-    PhaseLag,
     SoftmaxAttention,
     Sphere,
     Transformer,
@@ -29,7 +28,7 @@ from meanfield import (
 from meanfield.cli import main
 from meanfield.equations import Capability, Gradient
 from solvers import PerturbedUniform, VonMises, bifurcation_diagram, evolve, spectrum, stationary_states
-from solvers.bases import FourierBasis, Panels
+from solvers.bases import Panels
 from solvers.branches.continuation import Point, state_at
 from solvers.branches.recording import state_of
 from solvers.circle import law_stability
@@ -439,12 +438,6 @@ def test_a_law_of_ones_own_has_states():
 @pytest.mark.parametrize(
     ("problem", "sentence"),
     [
-        (
-            ContinuityEquation(
-                Circle(), PhaseLag(Kuramoto(), 0.5), coupling=5.0, confinement=CosineSeries((-0.1,))
-            ),
-            "clusters, which rotate for ever",
-        ),
         (ContinuityEquation(Circle(), NormalisedAttention(2.0), noise=0.0, coupling=5.0), "give noise > 0"),
     ],
 )
@@ -453,12 +446,6 @@ def test_what_has_no_states_says_so(problem, sentence):
         stationary_states(problem)
     with pytest.raises(InvalidInput, match=sentence):
         bifurcation_diagram(problem, (1.0, 12.0))
-
-
-def test_densities_without_an_axis_are_refused():
-    problem = ngpt(2.0)
-    with pytest.raises(InvalidInput, match="among densities about an axis"):
-        VelocityEquation(problem, FourierBasis(np.arange(1, 9), 64), 1, solvers_of(problem).geometry)
 
 
 def test_kinks_of_a_confinement_are_refused():

@@ -57,7 +57,7 @@ def test_branches_begin_turning_as_the_critical_mode_does(law, lag, noise):
     problem = lagged(law, lag, noise)
     diagram = bifurcation_diagram(problem, relative=(0.95, 1.05), rates=False)
     (branch,) = diagram.branches[1:]
-    assert branch.coupling[0] == critical_couplings(problem, 1)[1]
+    assert branch.coupling[0] == pytest.approx(critical_couplings(problem, 1)[1], rel=1e-15)
     first, second = branch.observables["angular_velocity"][:2]
     assert abs(first + noise * np.tan(lag)) < 16 * EPS * noise
     # Even in the amplitude, the velocity leaves as its square.

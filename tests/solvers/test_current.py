@@ -1,0 +1,139 @@
+"""Stationary densities that carry a current: lags, frequencies and velocities without a gradient in confinements."""
+
+import numpy as np
+import pytest
+from scipy.integrate import quad
+
+from meanfield import (
+    Circle,
+    CommonFrequency,
+    ContinuityEquation,
+    CosineSeries,
+    External,
+    InvalidInput,
+    Kuramoto,
+    NormalisedAttention,
+    PhaseLag,
+    SoftmaxAttention,
+    Transformer,
+)
+from solvers import bifurcation_diagram, stationary_states
+from tests import oracles
+
+POINTS = 127
+ANGLES = 2.0 * np.pi * np.arange(POINTS) / POINTS
+UNEVEN = External.from_expression("0.3*cos(t) + 0.2*sin(2*t)")
+SLOPE = -0.3 * np.sin(ANGLES) + 0.4 * np.cos(2.0 * ANGLES)
+
+
+def collocated(normalisation, beta, problem, density, slope):
+    """Return the time derivative of a density of mean one on the grid, and its Jacobian by complex steps."""
+    law, waves = problem.velocity, 1j * np.fft.fftfreq(POINTS, 1.0 / POINTS)
+    derivative = np.fft.ifft(waves[:, None] * np.fft.fft(np.eye(POINTS), axis=0), axis=0).real
+    places = ANGLES + law.lag
+
+    def drift(values):
+        velocity = oracles.attention_velocity(normalisation, beta, ANGLES, values / POINTS, places)
+        return law.frequency + problem.coupling * velocity - slope
+
+    diffusion = problem.noise * derivative @ derivative
+    moved = density + 1e-30j * np.eye(POINTS)
+    by_density = density * drift(moved).imag / 1e-30
+    along = drift(density)
+    return diffusion @ density - derivative @ (density * along), diffusion - derivative @ (
+        by_density + np.diag(along)
+    ).T
+
+
+CASES = {
+    "softmax of negative beta": ("softmax", -1.0, SoftmaxAttention(-1.0), UNEVEN, 4.0),
+    "nGPT": ("ngpt", 1.5, NormalisedAttention(1.5), UNEVEN, 1.0),
+    "lag": ("none", 1.2, PhaseLag(Transformer(1.2), 0.5), UNEVEN, 2.0),
+    "lag of softmax": ("softmax", 1.5, PhaseLag(SoftmaxAttention(1.5), -0.4), CosineSeries((-0.3, 0.1)), 2.5),
+    "frequency": ("none", 0.8, CommonFrequency(Transformer(0.8), 0.3), UNEVEN, 1.5),
+    "both": ("softmax", 1.0, CommonFrequency(PhaseLag(SoftmaxAttention(1.0), 0.3), 0.2), UNEVEN, 4.0),
+}
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_states_counts_and_rates_are_those_of_dense_collocation(name):
+    normalisation, beta, law, confinement, coupling = CASES[name]
+    problem = ContinuityEquation(Circle(), law, noise=0.9, coupling=coupling, confinement=confinement)
+    slope = SLOPE if confinement is UNEVEN else confinement.slope(ANGLES)
+    for state in stationary_states(problem):
+        density = 2.0 * np.pi * state.density(ANGLES)
+        change, jacobian = collocated(normalisation, beta, problem, density, slope)
+        assert np.abs(change).max() < 1e-11 * POINTS**2
+        values = np.linalg.eigvals(jacobian)
+        values = np.delete(values, np.argmin(np.abs(values)))
+        assert state.unstable == np.count_nonzero(values.real > 0.0)
+        assert state.slowest_rate == pytest.approx(-values.real.max(), rel=1e-9)
+        velocity = law.frequency + coupling * oracles.attention_velocity(
+            normalisation, beta, ANGLES, density / POINTS, ANGLES + law.lag
+        )
+        mean = np.mean(density * (velocity - slope))
+        assert state.observables["mean_velocity"] == pytest.approx(mean, abs=1e-13)
+
+
+@pytest.mark.parametrize("frequency", [0.05, 0.4, -1.5])
+def test_without_interaction_particles_drift_as_stratonovich_found(frequency):
+    r"""The mean velocity is 2 pi D (1 - e^(-2 pi w/D)) over the double integral of e^((U(y) - U(x))/D), x < y < x + 2 pi."""
+    noise, law = 0.7, CommonFrequency(Kuramoto(), frequency)
+    problem = ContinuityEquation(Circle(), law, noise=noise, confinement=UNEVEN)
+    branch = bifurcation_diagram(problem, (0.0, 1.0), rates=False).branches[0]
+
+    def tilted(angle):
+        return 0.3 * np.cos(angle) + 0.2 * np.sin(2.0 * angle) - frequency * angle
+
+    def inner(x):
+        return quad(lambda y: np.exp((tilted(y) - tilted(x)) / noise), x, x + 2.0 * np.pi, epsabs=1e-13)[0]
+
+    total = quad(inner, 0.0, 2.0 * np.pi, epsabs=1e-12)[0]
+    exact = 4.0 * np.pi**2 * noise * (1.0 - np.exp(-2.0 * np.pi * frequency / noise)) / total / (2.0 * np.pi)
+    assert branch.coupling[0] == 0.0
+    assert branch.observables["mean_velocity"][0] == pytest.approx(exact, rel=1e-11)
+
+
+def test_a_reflected_equation_has_the_reflected_states():
+    coupling, states = 3.0, []
+    for sign in (1.0, -1.0):
+        law = CommonFrequency(PhaseLag(SoftmaxAttention(1.5), sign * 0.4), sign * 0.2)
+        confinement = External.from_expression(f"0.3*cos(t) + ({sign * 0.2})*sin(2*t)")
+        problem = ContinuityEquation(Circle(), law, coupling=coupling, confinement=confinement)
+        states.append(stationary_states(problem, rates=False))
+    for one, other in zip(*states, strict=True):
+        assert one.cosine == pytest.approx(other.cosine, abs=1e-13)
+        assert one.sine == pytest.approx(-other.sine, abs=1e-13)
+        assert one.observables["mean_velocity"] == pytest.approx(-other.observables["mean_velocity"], abs=1e-13)
+
+
+def test_rotators_in_a_field_of_two_wells_settle_in_one_of_them():
+    """The branch of two-fold symmetry, which the potential does not act on, loses stability to clusters in a well."""
+    confinement = CosineSeries((0.0, -0.4))
+    problem = ContinuityEquation(Circle(), CommonFrequency(Kuramoto(), 0.2), confinement=confinement)
+    diagram = bifurcation_diagram(problem, (0.0, 4.0), rates=False)
+    assert [branch.label for branch in diagram.branches] == [
+        "primary", "1-cluster from primary", "1-cluster (2) from primary"
+    ]  # fmt: skip
+    for event in diagram.events("branch point"):
+        moments = event.cosine - 1j * event.sine
+        density = (moments @ np.exp(1j * np.multiply.outer(np.arange(moments.size), ANGLES))).real * 2.0 - 1.0
+        slope = 0.8 * np.sin(2.0 * ANGLES)
+        _, jacobian = collocated("none", 1e-9, problem.at(coupling=float(event.coupling)), density, slope)
+        smallest = np.sort(np.abs(np.linalg.eigvals(jacobian)))
+        assert smallest[1] < 1e-7
+
+
+def test_states_with_a_current_are_followed_in_the_coupling_only():
+    law = CommonFrequency(Transformer(1.0), 0.3)
+    problem = ContinuityEquation(Circle(), law, coupling=1.0, confinement=UNEVEN)
+    with pytest.raises(
+        InvalidInput, match="carry a current, and such are followed in the coupling only, not in beta"
+    ):
+        bifurcation_diagram(problem, (0.5, 2.0), parameter="beta")
+
+
+def test_a_frequency_alone_is_still_left_to_the_frame_that_rotates():
+    problem = ContinuityEquation(Circle(), CommonFrequency(Kuramoto(), 0.3), coupling=3.0)
+    with pytest.raises(InvalidInput, match="leave it out for the frame that rotates with it"):
+        stationary_states(problem)
