@@ -20,7 +20,7 @@ FARTHER = 8.0
 # Modes of a potential that are looked at, and the share of the largest multiplier from which on one matters; with
 # so many there may be branches that nothing leads to.
 MODES, SIGNIFICANT, INTERACTING = 64, 1e-6, 3
-# Thresholds this close, relative to each other, are those of a resonance.
+# Thresholds this close, relative to each other, are those of a resonance; one so far beyond an interval matters.
 NEARLY = 0.1
 
 WITHOUT_AXIS = (
@@ -95,7 +95,8 @@ def _complete(problem: Equation, geometry: Geometry, register: Register) -> bool
 
     With attractive multipliers of a sum below D/kappa a free energy is strictly convex, and there is one state.
     Without a confinement isolated branches have been met where three modes or more interact: where
-    branches branch again, some modes repel, or modes become critical in another order than that of their degrees.
+    branches branch again, some modes repel, modes become critical in another order than that of their degrees, or
+    the threshold of a third one is in the interval or nearly so, as in four of five random series with as many.
     """
     effective = problem.velocity.at_uniform(problem.domain)
     multipliers = effective.multipliers(problem.domain, MODES)[1:].astype(float)
@@ -117,7 +118,9 @@ def _complete(problem: Equation, geometry: Geometry, register: Register) -> bool
     unordered = any(listed != sorted(listed) for listed in degrees)
     if any(_interact(geometry, one, other) for side in orders for one, other in pairwise(side)):
         return False
-    return significant.size < INTERACTING or not (branching or both_signs or unordered)
+    wider = ((1.0 + NEARLY) * end for end in register.interval)
+    crowded = any(len(critical_modes(problem, *sorted((0.0, end)))) >= INTERACTING for end in wider)
+    return significant.size < INTERACTING or not (branching or both_signs or unordered or crowded)
 
 
 def _interact(geometry: Geometry, one: CriticalPoint, other: CriticalPoint) -> bool:

@@ -12,7 +12,7 @@ from meanfield import (
     Sphere,
     Transformer,
 )
-from solvers import Arclength, bifurcation_diagram, spectrum
+from solvers import Arclength, bifurcation_diagram, spectrum, stationary_states
 from solvers.accurate import graded
 from solvers.circle import CIRCLE
 from tests import brute_force, problems
@@ -116,6 +116,18 @@ def test_branches_that_nothing_leads_to_are_not_passed_over():
     assert any("at the ends of the interval only" in w for w in bifurcation_diagram(fielded, (0.5, 3.0)).warnings)
     mixed = McKeanVlasov(Circle(), CosineSeries((-0.689, -0.229, -1.426, -0.875, -0.548)), noise=0.7)
     assert any("were not looked for" in w for w in bifurcation_diagram(mixed, (1.6, 3.3), rates=False).warnings)
+
+
+def test_isolated_branches_beside_three_thresholds_are_not_passed_over():
+    """Ordered modes that attract, without any secondary branch point: two states are on no branch that is followed."""
+    problem = McKeanVlasov(Circle(), CosineSeries((-1.854, -1.2, -0.746)), noise=1.41)
+    diagram = bifurcation_diagram(problem, (2.3, 3.93), rates=False)
+    states = stationary_states(problem.at(coupling=3.93), rates=False)
+    ends = {round(float(branch.free_energy_gap[-1]), 9) for branch in diagram.branches}
+    assert {round(float(state.free_energy_gap), 9) for state in states} > ends
+    assert any("were not looked for (--search), and there may be some" in warning for warning in diagram.warnings)
+    searched = bifurcation_diagram(problem, (2.3, 3.93), rates=False, search=True)
+    assert "1-cluster from the search" in [branch.label for branch in searched.branches]
 
 
 def test_the_rate_at_a_fold_located_to_the_last_digit_is_zero():
