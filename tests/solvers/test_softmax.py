@@ -107,7 +107,8 @@ def test_spectra_are_those_of_collocation(beta, ratio, label):
 def test_every_branch_has_as_many_growing_eigenvalues_as_unstable_directions(beta):
     """The counts are inertias of symmetric matrices, the eigenvalues those of a matrix that is not symmetric."""
     diagram = bifurcation_diagram(softmax(beta), relative=(0.8, 2.6))
-    assert not diagram.warnings
+    # At beta = 7 a third mode is critical in the interval.
+    assert all("because there is no free energy to descend" in warning for warning in diagram.warnings)
     seen = 0
     for branch in diagram.branches[1:]:
         for point in range(2, branch.coupling.size, 7):
