@@ -76,7 +76,8 @@ def disagreements(diagram, trials, seed, doubted=(), aside=2e-3):
 
 def test_the_transformer_has_four_regions_about_its_tricritical_point():
     diagram = of_the_transformer()
-    assert not diagram.warnings
+    # From beta = 8.6 on three modes are critical in the window, and sections look for no isolated branches.
+    assert all("branches that none of these leads to" in warning for warning in diagram.warnings)
     assert {(region.minimiser, region.stable) for region in diagram.regions} == {
         ("uniform", 1), ("1-cluster", 1), ("uniform", 2), ("1-cluster", 2),
     }  # fmt: skip
