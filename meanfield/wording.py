@@ -98,6 +98,10 @@ def potential_in_words(potential: Any) -> str:
         return joined([(factor, potential_in_words(term)) for factor, term in potential.terms], " ", _parameter)
     # The numbers of a function that is known by its pieces tell a reader nothing.
     shown = {name: value for name, value in potential.parameters().items() if name != "pieces"}
+    given = shown.pop("given", {})
+    if given and "source" in shown:
+        shown = {"source": shown["source"]}
+    shown |= given
     parameters = ", ".join(f"{name} = {_parameter(value)}" for name, value in shown.items())
     if isinstance(potential, Custom) and potential.expression is not None:
         parameters += potential.reservation

@@ -27,6 +27,7 @@ from ..potentials import (
     Potential,
     Transformer,
     known_potentials,
+    names_in,
     potential_class,
 )
 from ..theory import critical_coupling
@@ -35,7 +36,7 @@ from .readers import number, whole, word
 
 # The dimension of a series is that of the domain.
 HIDDEN = {
-    Custom.name: {"function", "source", "constant", "breakpoints", "pieces"},
+    Custom.name: {"function", "source", "constant", "breakpoints", "pieces", "given"},
     GegenbauerSeries.name: {"dimension"},
 }
 RENAMED = {"w": "coefficients"}
@@ -127,6 +128,13 @@ def add_problem(parser: Parser) -> None:
         "--confinement", type=word, metavar="FORMULA", help="external potential V, a formula in the angle t"
     )
     parser.add_argument(
+        "--given",
+        type=word,
+        nargs="+",
+        metavar="NAME=X",
+        help='numbers that formulas have by name, as in custom --expression "-exp(b*cos(t))/b" --given b=3',
+    )
+    parser.add_argument(
         "--neurons",
         type=word,
         nargs="+",
@@ -156,6 +164,7 @@ def problem_from(parser: Parser, settings: argparse.Namespace) -> Equation:
         If the potential is missing or unknown or its parameters do not fit.
     """
     domain = domain_named(settings.domain, settings.dimension)
+    _require_met(settings)
     law = _law(parser, settings, domain)
     if settings.lag is not None:
         law = PhaseLag(law, settings.lag)
@@ -172,12 +181,53 @@ def _confinement(settings: argparse.Namespace) -> Potential | None:
         raise InvalidInput("--activation belongs to --neurons W:A ..., which are not given; try --neurons 1:0")
     parts: list[Potential] = []
     if settings.confinement is not None:
-        parts.append(External.from_expression(settings.confinement))
+        numbers = _numbers(settings.confinement, settings, "confinement_")
+        parts.append(External.from_expression(settings.confinement, **numbers))
     if settings.neurons:
         weights, angles, azimuths = zip(*map(_neuron, settings.neurons), strict=True)
         given = azimuths if any("," in text for text in settings.neurons) else ()
         parts.append(Perceptron(weights, angles, settings.activation or "relu", given))
     return sum(parts[1:], parts[0]) if parts else None
+
+
+def _given(settings: argparse.Namespace) -> dict[str, float]:
+    """Return the numbers of ``--given NAME=X ...`` by name."""
+    found: dict[str, float] = {}
+    for text in settings.given or ():
+        name, _, value = text.partition("=")
+        try:
+            found[name.strip()] = float(number(value))
+        except argparse.ArgumentTypeError:
+            raise InvalidInput(f"--given takes names and numbers, NAME=X, not {text!r}; try --given b=3") from None
+    return found
+
+
+def _formulas(settings: argparse.Namespace) -> list[str]:
+    """Return the formulas of the potential and of the confinement, as far as there are any."""
+    both = (getattr(settings, "potential expression", None), settings.confinement)
+    return [formula for formula in both if formula is not None]
+
+
+def _require_met(settings: argparse.Namespace) -> None:
+    """Refuse a number that no formula has."""
+    formulas = _formulas(settings)
+    known = set().union(*map(names_in, formulas)) if settings.given else set()
+    for name in _given(settings):
+        if name not in known:
+            where = f" in {' and '.join(map(repr, formulas))}" if formulas else ": there is no formula"
+            hint = did_you_mean(name, known)
+            raise InvalidInput(f"--given {name}=...: there is no {name}{where}; {hint}leave it out")
+
+
+def _numbers(formula: str, settings: argparse.Namespace, prefix: str = "") -> dict[str, float]:
+    """Return the numbers given that a formula has, and for one that has a range its lowest value."""
+    given, found = _given(settings), {}
+    for name in sorted(names_in(formula)):
+        if name in given:
+            found[name] = given[name]
+        elif hasattr(settings, varied(prefix + name)):
+            found[name] = getattr(settings, varied(prefix + name))
+    return found
 
 
 def _neuron(text: str) -> tuple[float, float, float]:
@@ -319,6 +369,8 @@ def _law(parser: Parser, settings: argparse.Namespace, domain: Domain) -> Any:
     _require_complete(parser, kind, parameters, given)
     if kind is GegenbauerSeries:
         given["dimension"] = domain.dimension
+    if kind is Custom and "expression" in given:
+        given["given"] = _numbers(given["expression"], settings)
     made = _constructed(kind, given)
     return made.law() if isinstance(made, Attention) else made
 

@@ -29,6 +29,7 @@ from .attention import Transformer
 from .confidence import HegselmannKrause
 from .custom import Custom
 from .expressions import compiled as compiled
+from .expressions import names_in as names_in
 from .external import External
 from .green import KellerSegel, Logarithmic
 from .harmonic import HarmonicSeries

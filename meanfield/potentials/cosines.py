@@ -14,9 +14,8 @@ import numpy.typing as npt
 
 from .arrays import Array
 from .sampling import Sampled
-from .series import cosine_sum
 
-_SMALLEST_GRID, _LARGEST_GRID = 32, 2**15
+_SMALLEST_GRID, _KINKED_GRID, _LARGEST_GRID = 32, 2**10, 2**15
 # On grids from here on the angles are as dense as the probes, of which some are enough to see aliases.
 _DENSE_GRID = 2**14
 # Multiples of the rounding of the values below which a computed coefficient is noise.
@@ -31,12 +30,15 @@ class Coefficients:
     error: float
 
 
-def cosine_coefficients(function: Sampled) -> Coefficients | None:
-    """Return the coefficients of an even function, or None if they do not decay to rounding level."""
+def cosine_coefficients(function: Sampled, *, kinked: bool = False) -> Coefficients | None:
+    """Return the coefficients of an even function, or None if they do not decay to rounding level.
+
+    Those of a function that is thought to have kinks are not looked for on fine grids.
+    """
     # Rounding of the values averages out on a fine grid.
     size = _DENSE_GRID if function.noise > function.precision else 2 * _SMALLEST_GRID
     coarse = _trapezoid(function, size // 2)
-    while size <= _LARGEST_GRID:
+    while size <= (_KINKED_GRID if kinked else _LARGEST_GRID):
         fine = _trapezoid(function, size)
         error = _NOISE * _rounding(fine, function)
         if _resolved(coarse, fine, error) and _matches(function, fine, size):
@@ -74,13 +76,16 @@ def _matches(function: Sampled, coefficients: Array, size: int) -> bool:
     kept = coefficients[: int(np.flatnonzero(coefficients).max(initial=0)) + 1].astype(float)
     small = np.abs(kept) <= np.finfo(float).eps * np.abs(kept).max(initial=0.0) / 64
     kept = kept[: int(np.flatnonzero(~small).max(initial=0)) + 1]
-    angles, values = function.angles[some], function.values[some].astype(float)
-    found = np.concatenate([cosine_sum(kept, part) for part in np.array_split(angles, 1 + kept.size // 64)])
+    waves, values = np.exp(1j * function.angles[some].astype(float)), function.values[some].astype(float)
+    found = np.zeros_like(waves)
+    for coefficient in kept[::-1].tolist():
+        found *= waves
+        found += coefficient
     # The sum is taken in float64, at angles rounded to it.
     eps = max(float(np.finfo(float).eps), function.precision)
     roundings = eps * float((np.abs(kept) * (4 + np.arange(kept.size))).sum())
     allowed = 16 * (roundings + eps * float(np.abs(values).max(initial=0.0))) + 4 * function.noise
-    return bool(np.abs(found - values).max() <= allowed)
+    return bool(np.abs(found.real - values).max() <= allowed)
 
 
 def _cleaned(coefficients: Array, error: float) -> Coefficients:

@@ -6,29 +6,43 @@ other as polynomials on pieces (:mod:`meanfield.potentials.pieces`): functions w
 
 import dataclasses
 import functools
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
 from ..arguments import methods_checked
 from ..domains import Circle, Domain
-from ..errors import InvalidInput
+from ..errors import InvalidInput, MeanfieldError
 from .arrays import Array, Number
 from .cosines import cosine_coefficients
-from .expressions import compiled
+from .expressions import compiled, require_text
 from .finite import Cosines
+from .given import Numbers, complex_step, given_numbers, passing, require_given
 from .parametric import exchanged, numbered
 from .pieces import Pieces, pieces_from
 from .protocol import Potential
-from .sampling import PI, Sampled, UserFunction, formula_values, name_of, roughness, sampled
+from .sampling import (
+    PI,
+    Sampled,
+    UserFunction,
+    formula_values,
+    name_of,
+    roughness,
+    sampled,
+)
 from .series import as_number, checked_coefficients
 from .splitting import Rough, split, zeros_of
 
 # Error of a multiplier over the largest beyond which a function is refused, and from which the error is stated.
 _LARGEST_ERROR, _STATED_ERROR = 1e-3, 1e-10
+# Shapes of formulas that are kept: a curve over one of their numbers asks for the same ones in several places. Each
+# has a quarter of a megabyte of probes.
+FORMULAS = 128
+
+Shape: TypeAlias = Cosines | Pieces
 
 
 @methods_checked
@@ -42,7 +56,8 @@ class Custom(Potential):
     ----------
     expression
         A formula in t, such as ``"-cos(t) - 0.9*cos(2*t)"`` or ``"-Max(1 - Abs(t), 0)"``; only a fixed list of
-        names is admitted. Kinks of Abs, Max, Min, Piecewise and the like are found where their arguments say.
+        names is admitted, and those of ``given``. Kinks of Abs, Max, Min, Piecewise and the like are found where
+        their arguments say.
     coefficients
         (w_1, w_2, ...), finite numbers.
     constant
@@ -57,6 +72,9 @@ class Custom(Potential):
         they save evaluations, and what is narrow between them is seen.
     pieces
         The description of a function by polynomials on pieces, as ``parameters`` gives it.
+    given
+        Numbers by name that the formula has, as in ``"-exp(b*cos(t))/b"``, or that the function takes besides the
+        angle, as arguments of these names: the continuous parameters of the potential.
 
     Raises
     ------
@@ -79,13 +97,22 @@ class Custom(Potential):
     `accuracy` says so, ``source`` too from 1e-10 on, and beyond 1e-3 it is refused. Coefficients below their error
     are set to exactly 0, so that rounding noise makes no spurious critical couplings. Give coefficients where
     relative accuracy of tiny modes matters. Two customs are equal when their formula, their coefficients, their
-    pieces or their function object are.
+    pieces or their function object are, and the numbers given.
+
+    The derivatives of the multipliers in a number of a formula are those of the formula differentiated, to
+    rounding; in one of a function, or where the derivative jumps as that of ``Max(b - Abs(t), 0)`` in b,
+    extrapolated differences with an estimate of their error, see ``multiplier_derivatives``. Files keep a function
+    as its multipliers at the numbers given; with others it must be given again.
 
     Examples
     --------
     >>> from meanfield.domains import Circle
     >>> Custom.from_expression("-cos(t) - 0.9*cos(2*t)").multipliers(Circle(), 3).tolist()
     [0.0, -1.0, -0.9, 0.0]
+
+    >>> sharp = Custom.from_expression("-exp(b*cos(t))/b", b=3.0)
+    >>> sharp.parameter_values(), sharp.with_parameter("b", 4.0).formula
+    ({'b': 3.0}, '-exp(b*cos(t))/b')
     """
 
     expression: str | None = None
@@ -95,16 +122,24 @@ class Custom(Potential):
     function: Callable[[Any], Any] | None = dataclasses.field(default=None, repr=False)
     breakpoints: tuple[float, ...] = ()
     pieces: Mapping[str, Any] | None = dataclasses.field(default=None, repr=False, hash=False)
+    given: Numbers = ()
     name: ClassVar[str] = "custom"
 
     def __post_init__(self) -> None:
-        given = [what is not None for what in (self.expression, self.coefficients, self.function, self.pieces)]
-        if sum(given) != 1:
+        kinds = [what is not None for what in (self.expression, self.coefficients, self.function, self.pieces)]
+        object.__setattr__(self, "given", tuple(given_numbers(self.given).items()))
+        if sum(kinds) != 1 and not self._left_behind:
             raise InvalidInput(
                 "a custom potential takes exactly one of expression, coefficients and function, "
-                f'{sum(given)} were given; try expression="-cos(t) - 0.9*cos(2*t)"'
+                f'{sum(kinds)} were given; try expression="-cos(t) - 0.9*cos(2*t)"'
             )
-        if isinstance(self.expression, str):
+        if self.given and self.expression is None and self.function is None and self.source is None:
+            raise InvalidInput(
+                f"given = {dict(self.given)} goes with an expression or a function only; coefficients are "
+                "parameters themselves"
+            )
+        if self.expression is not None:
+            require_text(self.expression)
             object.__setattr__(self, "expression", self.expression.strip())
         if self.coefficients is not None:
             example = "coefficients=(-1.0, -0.9)"
@@ -128,25 +163,36 @@ class Custom(Potential):
         return {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}
 
     @classmethod
-    def from_callable(cls, function: Callable[[Any], Any], breakpoints: Sequence[float] = ()) -> "Custom":
-        """Return the potential of an even function of the angle; it may have kinks, at breakpoints or elsewhere."""
+    def from_callable(
+        cls, function: Callable[..., Any], breakpoints: Sequence[float] = (), **given: float
+    ) -> "Custom":
+        """Return the potential of an even function of the angle; it may have kinks, at breakpoints or elsewhere.
+
+        Numbers given by name are passed on, as ``b`` to ``lambda t, b: -np.exp(b * np.cos(t))`` by ``b=3.0``.
+        """
         if not callable(function):
             raise InvalidInput(
                 f"from_callable needs a function of the angle, not {function!r}; try lambda t: -np.cos(t)"
             )
-        return cls(function=function, source=f"callable {name_of(function)}", breakpoints=breakpoints)  # type: ignore[arg-type]
+        require_given(function, given)
+        return cls(
+            function=function,
+            source=f"callable {name_of(function)}",
+            breakpoints=breakpoints,  # type: ignore[arg-type]
+            given=given,
+        )
 
     @classmethod
-    def from_expression(cls, expression: str) -> "Custom":
-        """Return the potential of a formula in t."""
-        return cls(expression=expression)
+    def from_expression(cls, expression: str, **given: float) -> "Custom":
+        """Return the potential of a formula in t and of numbers given by name, as in ``-b*cos(t)``, ``b=2.0``."""
+        return cls(expression=expression, given=given)
 
     @classmethod
-    def from_sympy(cls, expression: Any) -> "Custom":
-        """Return the potential of a sympy expression in one real symbol of any name."""
+    def from_sympy(cls, expression: Any, **given: float) -> "Custom":
+        """Return the potential of a sympy expression in one real symbol of any name, and in those given by name."""
         from .symbolic import expression_text
 
-        return cls(expression=expression_text(expression))
+        return cls(expression=expression_text(expression, given), given=given)
 
     @classmethod
     def from_coefficients(cls, coefficients: Sequence[float], constant: float = 0.0) -> "Custom":
@@ -198,25 +244,47 @@ class Custom(Potential):
         return self._shape.tail_bound(domain, int(degree))
 
     def parameter_values(self) -> dict[str, float]:
-        """Return given coefficients as w1, w2, ..., without the constant; a function or a formula has none."""
-        return numbered("w", self.coefficients or ())
+        """Return the numbers given by name, or given coefficients as w1, w2, ..., without the constant."""
+        return dict(self.given) or numbered("w", self.coefficients or ())
 
     def with_parameter(self, name: str, value: float) -> "Custom":
-        """Return the series with one coefficient changed."""
+        """Return the potential with one number or one coefficient changed."""
         self._require_parameter(name)
-        changed = exchanged({"w": self.coefficients}, name, as_number(value, name, "a finite number"))["w"]
-        return dataclasses.replace(self, coefficients=tuple(changed))
+        number = as_number(value, name, "a finite number")
+        if not self.given:
+            changed = exchanged({"w": self.coefficients}, name, number)["w"]
+            return dataclasses.replace(self, coefficients=tuple(changed))
+        given = {**dict(self.given), name: number}
+        if self.expression is not None or self.function is not None:
+            return dataclasses.replace(self, given=given)
+        # Of a function that a file has left behind, the numbers are known and the values are not.
+        return self if given == dict(self.given) else Custom(source=self.source, given=given)
 
     def multiplier_derivatives(self, name: str, domain: Domain, degree: int) -> Array:
-        """Return the derivatives in a coefficient, the multipliers of its cosine."""
+        """Return the derivatives in a coefficient, the multipliers of its cosine, or in a number given by name.
+
+        That of a formula is differentiated as such; see :meth:`Potential.multiplier_derivatives` for others.
+        """
         self._require_parameter(name)
-        alone = np.array([0.0, *(float(other == name) for other in self.parameter_names())])
-        return Cosines(alone).multipliers(domain, int(degree))
+        if not self.given:
+            alone = np.array([0.0, *(float(other == name) for other in self.parameter_names())])
+            return Cosines(alone).multipliers(domain, int(degree))
+        if self.expression is not None:
+            shape = _differentiated(self.expression, self.given, name)
+        else:
+            known = self.function is not None and isinstance(self.function, Hashable)
+            shape = _stepped(self.function, self.given, name) if known else None
+        if shape is None:
+            return super().multiplier_derivatives(name, domain, int(degree))
+        return shape.multipliers(domain, int(degree))
 
     def parameters(self) -> dict[str, Any]:
         """Return the constructor arguments; a callable is represented by its coefficients or pieces."""
+        given = {"given": dict(self.given)} if self.given else {}
         if self.expression is not None:
-            return {"expression": self.expression}
+            return {"expression": self.expression} | given
+        if self._left_behind:
+            return {"source": self.source} | given
         parameters: dict[str, Any] = (
             {"pieces": self._shape.described()}
             if isinstance(self._shape, Pieces)
@@ -226,45 +294,99 @@ class Custom(Potential):
             parameters["constant"] = float(self.series[0])
         if self.source:
             parameters["source"] = self.source
-        return parameters
+        return parameters | given
+
+    @property
+    def _left_behind(self) -> bool:
+        """Whether this is a function of a file, at other numbers than those for which the file has multipliers."""
+        shapes = (self.expression, self.coefficients, self.function, self.pieces)
+        return bool(self.given) and self.source is not None and all(shape is None for shape in shapes)
 
     @functools.cached_property
     def _accuracy(self) -> float:
-        if self.coefficients is not None:
+        if self.coefficients is not None or self._left_behind:
             return float(np.finfo(float).eps)
         largest = float(np.abs(self._shape.multipliers(Circle(), 64)[1:]).max())
         # An error of root mean square e has coefficients of at most e times the root of 2.
         return 2**0.5 * self._shape.error / largest if largest > 0 else 0.0
 
     @functools.cached_property
-    def _shape(self) -> "Cosines | Pieces":
+    def _shape(self) -> Shape:
         if self.coefficients is not None:
             return Cosines(np.array([self.constant, *self.coefficients]))
         if self.pieces is not None:
             return pieces_from(self.pieces)
-        function, constant, breakpoints = self._looked_at()
-        try:
-            return _found(function, constant, breakpoints)
-        except Rough:
-            noise = roughness(function)
-            if not noise <= _LARGEST_ERROR:
-                raise
-            return _found(dataclasses.replace(function, noise=max(noise, function.noise)), constant, breakpoints)
-
-    def _looked_at(self) -> tuple[Sampled, np.longdouble, npt.NDArray[Any]]:
-        """Return the sampled function, the constant subtracted from it, and its breakpoints."""
-        if self.expression is None:
-            assert self.function is not None
-            known = np.array(self.breakpoints, dtype=np.longdouble)
-            return sampled(UserFunction(self.function), self.formula, known), np.longdouble(0), known
-        formula = compiled(self.expression)
-        known = zeros_of(formula.switches)
-        return sampled(formula_values(formula), self.formula, known), formula.constant, known
+        if self.expression is not None:
+            return _of_formula(self.expression, self.given)
+        if self.function is None:
+            numbers = ", ".join([f"{name}={value!r}" for name, value in dict(self.given).items()])
+            raise InvalidInput(
+                f"files keep the multipliers of the {self.source} at the numbers of the problem alone, and not the "
+                f"function; make the problem again with Custom.from_callable(function, {numbers})"
+            )
+        kept = _of_callable if isinstance(self.function, Hashable) else _of_callable.__wrapped__
+        return kept(self.function, self.given, self.breakpoints)
 
 
-def _found(function: Sampled, constant: np.longdouble, breakpoints: npt.NDArray[Any]) -> Cosines | Pieces:
+@functools.lru_cache(maxsize=FORMULAS)
+def _of_formula(expression: str, given: tuple[tuple[str, float], ...]) -> Shape:
+    """Return the function of a formula."""
+    formula = compiled(expression, dict(given))
+    breakpoints = zeros_of(formula.switches)
+    function = sampled(formula_values(formula), expression, breakpoints, even=formula.even)
+    return _smooth_or_rough(function, formula.constant, breakpoints)
+
+
+@functools.lru_cache(maxsize=FORMULAS)
+def _differentiated(expression: str, given: tuple[tuple[str, float], ...], name: str) -> Shape | None:
+    """Return the derivative of a formula in a number given by name, or None if it jumps or is not finite."""
+    breakpoints = zeros_of(compiled(expression, dict(given)).switches)
+    formula = compiled(expression, dict(given), name)
+    label = f"the derivative of {expression} in {name}"
+    try:
+        function = sampled(formula_values(formula), label, breakpoints, even=formula.even)
+        return _found(function, formula.constant, breakpoints)
+    except InvalidInput:
+        return None
+
+
+@functools.lru_cache(maxsize=FORMULAS)
+def _of_callable(
+    function: Callable[..., Any], given: tuple[tuple[str, float], ...], breakpoints: tuple[float, ...]
+) -> Shape:
+    """Return the function of a callable."""
+    known = np.array(breakpoints, dtype=np.longdouble)
+    of_angle = UserFunction(passing(function, dict(given)))
+    return _smooth_or_rough(sampled(of_angle, f"callable {name_of(function)}", known), np.longdouble(0), known)
+
+
+@functools.lru_cache(maxsize=FORMULAS)
+def _stepped(function: Callable[..., Any], given: tuple[tuple[str, float], ...], name: str) -> Shape | None:
+    """Return the derivative of a callable in a number given by name, or None if a complex step does not give it."""
+    derivative = complex_step(function, dict(given), name)
+    if derivative is None:
+        return None
+    label, none = f"the derivative of {name_of(function)} in {name}", np.zeros(0, dtype=np.longdouble)
+    try:
+        return _found(sampled(UserFunction(derivative), label, none), np.longdouble(0), none)
+    except MeanfieldError:
+        return None
+
+
+def _smooth_or_rough(function: Sampled, constant: np.longdouble, breakpoints: npt.NDArray[Any]) -> Shape:
+    """Return a function as it is found, of one that is rough by rounding with that as its noise."""
+    try:
+        return _found(function, constant, breakpoints)
+    except Rough:
+        noise = roughness(function)
+        if not noise <= _LARGEST_ERROR:
+            raise
+        return _found(dataclasses.replace(function, noise=max(noise, function.noise)), constant, breakpoints)
+
+
+def _found(function: Sampled, constant: np.longdouble, breakpoints: npt.NDArray[Any]) -> Shape:
     """Return a function as a sum of cosines where these decay, else as polynomials on pieces."""
-    found = cosine_coefficients(function)
+    found = cosine_coefficients(function, kinked=breakpoints.size > 0)
     if found is None:
         return split(function, breakpoints, constant)
     series, error = found.values * function.unit, found.error * function.unit

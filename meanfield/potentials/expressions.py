@@ -5,6 +5,9 @@ The text is parsed to a syntax tree in which only numbers, the angle ``t`` (or `
 evaluated node by node. Python's ``eval`` and sympy's parser, which calls it, are never used. All arithmetic is
 floating point, so no power can grow without bound in time or memory.
 
+Numbers of the user's own stand in it by name, ``-exp(b*cos(t))/b``; the formula is differentiated in them by
+:mod:`meanfield.potentials.duals`.
+
 Functions with kinks, such as ``Abs`` and ``Max``, leave the expressions at whose zeros the kinks are, and
 constants that are added to the whole are kept apart, so that they round nothing.
 """
@@ -13,7 +16,7 @@ import ast
 import math
 import operator
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from itertools import combinations, pairwise
 from typing import Any
@@ -21,12 +24,14 @@ from typing import Any
 import numpy as np
 
 from ..errors import InvalidInput, did_you_mean
+from .duals import Dual, slope_of
 
 Evaluator = Callable[[Any], Any]
 
 LONGEST_TEXT = 2000
 DEEPEST_TREE = 200
 _EXAMPLE = '"-cos(t) - 0.9*cos(2*t)"'
+_OWN = ", and numbers of your own given by name, as in from_expression(..., b=3.0) or --given b=3"
 
 ANGLES = ("t", "theta")
 CONSTANTS = {"pi": 4 * np.arctan(np.longdouble(1)), "E": np.exp(np.longdouble(1))}
@@ -54,7 +59,11 @@ _SWITCHED: dict[str, Callable[[Any], Any]] = {
 }
 _KINKED = {"Abs", "abs", "sqrt", *_SWITCHED}
 _CHOICE = "Piecewise"
+_EVEN = {"Abs", "abs", "cos", "cosh"}
+_ODD = {"asin", "atan", "sign", "sin", "sinh", "tan", "tanh"}
 _NAMES = {*FUNCTIONS, *_EXTREMES, *_SWITCHED, _CHOICE}
+# Names that no number of the user's own may have.
+TAKEN = {*ANGLES, *CONSTANTS, *_NAMES}
 _COMPARISONS: dict[type[ast.cmpop], Callable[[Any, Any], Any]] = {
     ast.Lt: operator.lt,
     ast.LtE: operator.le,
@@ -83,11 +92,14 @@ class Formula:
         Their sum.
     switches
         Functions at whose zeros there may be kinks, the inner ones first.
+    even
+        Whether it is even by its form, whatever the numbers in it are.
     """
 
     evaluate: Evaluator
     constant: np.longdouble
     switches: tuple[Evaluator, ...]
+    even: bool
 
     def __call__(self, angle: Any) -> Any:
         """Return the values of the whole formula."""
@@ -96,22 +108,56 @@ class Formula:
 
 @dataclass(frozen=True)
 class _Source:
-    """The text that is read, and the switches met so far."""
+    """The text that is read, the numbers given by name, and the switches met so far."""
 
     text: str
+    given: Mapping[str, Any]
     switches: list[Evaluator] = field(default_factory=list)
 
 
-def compiled(text: str) -> Formula:
-    """Return the function a formula describes.
+def require_text(text: object) -> None:
+    """Refuse a formula that is no text.
 
     Raises
     ------
     InvalidInput
-        If the text is not a formula of the admitted kind; the message names the offending part.
+        The message has an example.
     """
     if not isinstance(text, str):
         raise InvalidInput(f"the expression must be a text such as {_EXAMPLE}, not {text!r}")
+
+
+def names_in(text: str) -> set[str]:
+    """Return the names of numbers of the user's own that a formula has.
+
+    Raises
+    ------
+    InvalidInput
+        If it cannot be read.
+    """
+    names = {part.id for part in ast.walk(_parsed(text.strip())) if isinstance(part, ast.Name)}
+    return names - TAKEN
+
+
+def compiled(text: str, given: Mapping[str, float] | None = None, along: str = "") -> Formula:
+    """Return the function a formula describes, or its derivative in a number that is given by name.
+
+    Parameters
+    ----------
+    text
+        The formula.
+    given
+        Numbers by the names that the formula has for them.
+    along
+        The name of one of them to differentiate in; then without switches. Empty for the function itself.
+
+    Raises
+    ------
+    InvalidInput
+        If the text is not a formula of the admitted kind, or has not all the names given; the message names the
+        offending part.
+    """
+    require_text(text)
     if not text.strip():
         raise InvalidInput(f"the expression is empty; try {_EXAMPLE}")
     if len(text) > LONGEST_TEXT:
@@ -119,8 +165,18 @@ def compiled(text: str) -> Formula:
             f"the expression has {len(text)} characters and at most {LONGEST_TEXT} are read; "
             "use Custom.from_callable or coefficients for something this long"
         )
-    source = _Source(text.strip())
+    numbers: dict[str, Any] = {name: np.longdouble(value) for name, value in (given or {}).items()}
+    if along:
+        numbers[along] = Dual(numbers[along], np.longdouble(1))
+    source = _Source(text.strip(), numbers)
     terms = [(sign, node, _node(node, source, 0)) for sign, node in _terms(_parsed(source.text), 1)]
+    if unmet := sorted(numbers.keys() - names_in(source.text)):
+        raise InvalidInput(
+            f"the expression {_short(source.text)} has no {unmet[0]}, for which a number is given; leave it out, "
+            "or write it into the formula"
+        )
+    if along:
+        terms = [(sign, node, _sloped(apply)) for sign, node, apply in terms]
     total, varying = np.longdouble(0), []
     for sign, node, apply in terms:
         with np.errstate(all="ignore"):
@@ -134,7 +190,12 @@ def compiled(text: str) -> Formula:
         zero = np.zeros(np.shape(angle), dtype=np.longdouble)
         return sum((apply(angle) if sign > 0 else -apply(angle) for sign, apply in varying), start=zero)
 
-    return Formula(evaluate, total, tuple(source.switches))
+    even = all(_parity(node) == 1 for _, node, _ in terms)
+    return Formula(evaluate, total, () if along else tuple(source.switches), even)
+
+
+def _sloped(apply: Evaluator) -> Evaluator:
+    return lambda angle: slope_of(apply(angle))
 
 
 def _terms(node: ast.expr, sign: int) -> list[tuple[int, ast.expr]]:
@@ -147,6 +208,38 @@ def _terms(node: ast.expr, sign: int) -> list[tuple[int, ast.expr]]:
         else:
             found.append((sign, node))
     return found
+
+
+def _parity(node: ast.expr) -> int:
+    """Return 1 for what is even in the angle by its form, -1 for what is odd, 0 for what may be neither."""
+    if not _depends(node):
+        return 1
+    if isinstance(node, ast.Name):
+        return -1
+    if isinstance(node, ast.UnaryOp):
+        return _parity(node.operand)
+    if isinstance(node, ast.BinOp):
+        return _parity_of_two(node)
+    parts = [part for part in ast.iter_child_nodes(node) if isinstance(part, ast.expr)]
+    if not isinstance(node, ast.Call):
+        # Of the pairs and conditions of Piecewise.
+        return int(all(_parity(part) == 1 for part in parts))
+    name = node.func.id if isinstance(node.func, ast.Name) else ""
+    parities = {_parity(argument) for argument in node.args}
+    if parities == {-1}:
+        return 1 if name in _EVEN else -1 if name in _ODD else 0
+    return int(parities == {1})
+
+
+def _parity_of_two(node: ast.BinOp) -> int:
+    left, right = _parity(node.left), _parity(node.right)
+    if isinstance(node.op, ast.Add | ast.Sub):
+        return left if left == right else 0
+    if isinstance(node.op, ast.Mult | ast.Div):
+        return left * right
+    if left == -1 and isinstance(node.right, ast.Constant) and _whole(node.right):
+        return 1 if float(str(node.right.value)) % 2 == 0 else -1
+    return int(left == right == 1)
 
 
 def _depends(node: ast.expr) -> bool:
@@ -171,7 +264,7 @@ def _node(node: ast.expr, source: _Source, depth: int) -> Evaluator:
     if isinstance(node, ast.Constant):
         return _constant(node, source.text)
     if isinstance(node, ast.Name):
-        return _name(node)
+        return _name(node, source)
     if isinstance(node, ast.BinOp):
         return _binary(node, source, depth)
     if isinstance(node, ast.UnaryOp) and type(node.op) in _UNARY:
@@ -200,13 +293,13 @@ def _constant(node: ast.Constant, text: str) -> Evaluator:
     return lambda angle: number
 
 
-def _name(node: ast.Name) -> Evaluator:
+def _name(node: ast.Name, source: _Source) -> Evaluator:
     if node.id in ANGLES:
         return lambda angle: angle
-    if node.id in CONSTANTS:
-        value = CONSTANTS[node.id]
-        return lambda angle: value
-    raise InvalidInput(_unknown(node.id))
+    value = source.given.get(node.id, CONSTANTS.get(node.id))
+    if value is None:
+        raise InvalidInput(_unknown(node.id, _OWN))
+    return lambda angle: value
 
 
 def _binary(node: ast.BinOp, source: _Source, depth: int) -> Evaluator:
@@ -311,13 +404,13 @@ def _difference(first: Evaluator, second: Evaluator) -> Evaluator:
     return lambda angle: first(angle) - second(angle)
 
 
-def _unknown(name: str) -> str:
+def _unknown(name: str, otherwise: str = "") -> str:
     if name in _NAMES:
         return f"{name} is a function and needs its argument in parentheses, as in {name}(t)"
     if name in ANGLES or name in CONSTANTS:
         return f"{name} is not a function; write {name}*(...) for a product"
     hint = did_you_mean(name, [*FUNCTIONS, *_NAMES, *ANGLES, *CONSTANTS])
-    return f"the name {_short(name)} is unknown in an expression; {hint}{_admitted()}"
+    return f"the name {_short(name)} is unknown in an expression; {hint}{_admitted()}{otherwise}"
 
 
 def _admitted() -> str:

@@ -14,9 +14,10 @@ from ..domains import Domain
 from ..errors import InvalidInput
 from .arrays import Array, Number
 from .custom import Custom
-from .expressions import compiled
+from .expressions import compiled, require_text
 from .finite import Cosines
 from .formulas import formulas_of
+from .given import Numbers, given_numbers
 from .parametric import exchanged, numbered
 from .pieces import pieces_from
 from .protocol import Potential
@@ -40,7 +41,7 @@ class External(Potential):
     ----------
     expression
         A formula in t with the names that :class:`Custom` admits, such as ``"cos(t) + 0.3*sin(2*t)"``, taken on
-        [-pi, pi].
+        [-pi, pi], and with those of ``given``.
     cosine, sine
         (v_1, v_2, ...) and (u_1, u_2, ...) of V = v_0 + sum_k v_k cos kt + u_k sin kt, finite numbers.
     constant
@@ -51,6 +52,8 @@ class External(Potential):
         A callable of the angle in [-pi, pi], vectorised or scalar, continuous on the circle.
     parts
         The description of a function with kinks by its even and its odd part, as ``parameters`` gives it.
+    given
+        Numbers by name that the formula has, as in ``"a*cos(t) + 0.3*sin(2*t)"``: its continuous parameters.
 
     Raises
     ------
@@ -80,10 +83,15 @@ class External(Potential):
     source: str | None = None
     function: Callable[[Any], Any] | None = dataclasses.field(default=None, repr=False)
     parts: Mapping[str, Any] | None = dataclasses.field(default=None, repr=False, hash=False)
+    given: Numbers = ()
     name: ClassVar[str] = "external"
 
     def __post_init__(self) -> None:
-        if isinstance(self.expression, str):
+        object.__setattr__(self, "given", tuple(given_numbers(self.given).items()))
+        if self.given and self.expression is None:
+            raise InvalidInput(f"given = {dict(self.given)} goes with an expression only; try {_EXAMPLE}")
+        if self.expression is not None:
+            require_text(self.expression)
             object.__setattr__(self, "expression", self.expression.strip())
         for kind in ("cosine", "sine"):
             object.__setattr__(self, kind, given_coefficients(getattr(self, kind), kind, _SERIES))
@@ -105,16 +113,16 @@ class External(Potential):
         return {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}
 
     @classmethod
-    def from_expression(cls, expression: str) -> "External":
-        """Return the potential of a formula in t."""
-        return cls(expression=expression)
+    def from_expression(cls, expression: str, **given: float) -> "External":
+        """Return the potential of a formula in t and of numbers given by name, as in ``a*cos(t)``, ``a=0.2``."""
+        return cls(expression=expression, given=given)
 
     @classmethod
-    def from_sympy(cls, expression: Any) -> "External":
-        """Return the potential of a sympy expression in one real symbol of any name."""
+    def from_sympy(cls, expression: Any, **given: float) -> "External":
+        """Return the potential of a sympy expression in one real symbol of any name, and in those given by name."""
         from .symbolic import expression_text
 
-        return cls(expression=expression_text(expression))
+        return cls(expression=expression_text(expression, given), given=given)
 
     @classmethod
     def from_callable(cls, function: Callable[[Any], Any]) -> "External":
@@ -161,37 +169,50 @@ class External(Potential):
         return self._shape.tail_bound(domain, int(degree))
 
     def parameter_values(self) -> dict[str, float]:
-        """Return given coefficients as cosine1, ..., sine1, ..., without the constant; a function has none."""
-        return numbered("cosine", self.cosine) | numbered("sine", self.sine)
+        """Return numbers given by name, or given coefficients as cosine1, ..., sine1, ..., without the constant."""
+        return dict(self.given) or numbered("cosine", self.cosine) | numbered("sine", self.sine)
 
     def with_parameter(self, name: str, value: float) -> "External":
-        """Return the series with one coefficient changed."""
+        """Return the potential with one number or one coefficient changed."""
         self._require_parameter(name)
         number = as_number(value, name, "a finite number")
+        if self.given:
+            return dataclasses.replace(self, given={**dict(self.given), name: number})
         changed = exchanged({"cosine": self.cosine, "sine": self.sine}, name, number)
         return dataclasses.replace(self, cosine=tuple(changed["cosine"]), sine=tuple(changed["sine"]))
 
     def multiplier_derivatives(self, name: str, domain: Domain, degree: int) -> Array:
-        """Return the derivatives of the multipliers of cosines in a coefficient, 0 in that of a sine.
+        """Return the derivatives of the multipliers of cosines in a number or a coefficient, 0 in that of a sine.
 
         Raises
         ------
         InvalidInput
-            If there is no such coefficient.
+            If there is no such parameter.
         """
         self._require_parameter(name)
+        if self.given:
+            self._require_domain(domain)
+            shape = _differentiated(self.expression, self.given, name)
+            if shape is None:
+                return super().multiplier_derivatives(name, domain, int(degree))
+            return shape.multipliers(domain, int(degree))
         alone = np.array([0.0, *(float(other == name) for other in numbered("cosine", self.cosine))])
         return Cosines(alone).multipliers(domain, int(degree))
 
     def sine_multiplier_derivatives(self, name: str, domain: Domain, degree: int) -> Array:
-        """Return the derivatives of the coefficients of sines in a coefficient, 0 in that of a cosine.
+        """Return the derivatives of the coefficients of sines in a number or a coefficient, 0 in that of a cosine.
 
         Raises
         ------
         InvalidInput
-            If there is no such coefficient.
+            If there is no such parameter.
         """
         self._require_parameter(name)
+        if self.given:
+            shape = _differentiated(self.expression, self.given, name)
+            if shape is None:
+                return super().sine_multiplier_derivatives(name, domain, int(degree))
+            return shape.sines(int(degree))
         return padded(
             np.array([0.0, *(float(other == name) for other in numbered("sine", self.sine))]), int(degree)
         )
@@ -199,7 +220,7 @@ class External(Potential):
     def parameters(self) -> dict[str, Any]:
         """Return the constructor arguments; a callable is represented by its coefficients or parts."""
         if self.expression is not None:
-            return {"expression": self.expression}
+            return {"expression": self.expression} | ({"given": dict(self.given)} if self.given else {})
         source = {"source": self.source} if self.source else {}
         shape = self._shape
         if isinstance(shape, Parts):
@@ -216,7 +237,7 @@ class External(Potential):
     @functools.cached_property
     def _shape(self) -> FourierSeries | Parts:
         if self.expression is not None:
-            formula = compiled(self.expression)
+            formula = compiled(self.expression, dict(self.given))
             return shape_of(formula_values(formula), self.expression, float(formula.constant))
         if self.function is not None:
             return shape_of(UserFunction(self.function), self.formula)
@@ -227,6 +248,20 @@ class External(Potential):
         rows[0, 0] = self.constant
         rows[0, 1 : 1 + len(self.cosine)], rows[1, 1 : 1 + len(self.sine)] = self.cosine, self.sine
         return FourierSeries(*rows)
+
+
+@functools.lru_cache(maxsize=16)
+def _differentiated(
+    expression: str | None, given: tuple[tuple[str, float], ...], name: str
+) -> FourierSeries | Parts | None:
+    """Return the derivative of a formula in a number given by name, or None if it jumps or is not finite."""
+    formula = compiled(expression or "", dict(given), name)
+    try:
+        return shape_of(
+            formula_values(formula), f"the derivative of {expression} in {name}", float(formula.constant)
+        )
+    except InvalidInput:
+        return None
 
 
 def _parts_from(description: Mapping[str, Any]) -> Parts:

@@ -70,8 +70,13 @@ class Sampled:
         return np.asarray((values - values.dtype.type(self.offset)) / values.dtype.type(self.unit))
 
 
-def sampled(function: Function, label: str, breakpoints: Angles) -> Sampled:
+def sampled(function: Function, label: str, breakpoints: Angles, *, even: bool = False) -> Sampled:
     """Return a function of the angle in [-pi, pi] sampled at the probes, its breakpoints and between them.
+
+    Parameters
+    ----------
+    even
+        Whether it is known to be even.
 
     Raises
     ------
@@ -86,7 +91,8 @@ def sampled(function: Function, label: str, breakpoints: Angles) -> Sampled:
     angles = extended(np.sort(np.concatenate([probes(), np.pi * np.arange(1, 24) / 24, between])))
     angles = angles[np.append(np.diff(angles) > _APART, True)]
     ends = finite(function, np.array([0.0, np.pi]), label)
-    right, left = finite(function, angles, label), finite(function, -angles, label)
+    right = finite(function, angles, label)
+    left = right if even else finite(function, -angles, label)
     precision = max(float(np.finfo(right.dtype).eps), _declared_precision(function))
     right, left = _wide(right), _wide(left)
     offset = np.median(right)
@@ -108,7 +114,8 @@ def sampled(function: Function, label: str, breakpoints: Angles) -> Sampled:
     special = np.zeros(angles.size, dtype=bool)
     special[np.searchsorted(angles, between - _APART)] = True
     looked_at = Sampled(label, function, offset, unit, angles, (right - offset) / unit, special, precision, noise)
-    _require_even(looked_at, (left - offset) / unit)
+    if not even:
+        _require_even(looked_at, (left - offset) / unit)
     return looked_at
 
 
@@ -252,7 +259,7 @@ def _quiet() -> Iterator[None]:
         yield
 
 
-def name_of(function: Callable[[Any], Any]) -> str:
+def name_of(function: Callable[..., Any]) -> str:
     """Return the name of a callable."""
     return str(getattr(function, "__name__", type(function).__name__))
 
@@ -273,7 +280,7 @@ def _require_even(looked_at: Sampled, left: Array) -> None:
     right, angles = looked_at.values, looked_at.angles
     odd = (right - left) / 2
     with np.errstate(under="ignore"):
-        slopes = np.abs(np.gradient(right, angles)) + np.abs(np.gradient(left, angles))
+        slopes = sum(np.abs(np.gradient(side.astype(float), angles.astype(float))) for side in (right, left))
     padded = np.pad(np.abs(right) + np.abs(left) + np.pi * slopes, 1, mode="edge")
     around = np.maximum(np.maximum(padded[:-2], padded[2:]), padded[1:-1])
     excess = np.abs(odd) - _ODD_ROUNDINGS * looked_at.precision * around - 4 * looked_at.noise
@@ -289,9 +296,10 @@ def _require_even(looked_at: Sampled, left: Array) -> None:
 
 def _has_sines(looked_at: Sampled, odd: Array) -> bool:
     """Return whether one of the first sine coefficients of the odd part exceeds its rounding, over the cosines."""
-    modes = np.arange(1, 9)[:, np.newaxis]
-    sines = np.abs(np.sin(modes * looked_at.angles) @ odd.astype(float)).max() * 2 / PROBES
-    cosines = np.abs(np.cos(modes * looked_at.angles) @ looked_at.values.astype(float)).max() * 2 / PROBES
+    wave = np.exp(1j * looked_at.angles.astype(float))
+    waves = np.cumprod(np.broadcast_to(wave, (8, wave.size)), axis=0)
+    sines = np.abs(waves.imag @ odd.astype(float)).max() * 2 / PROBES
+    cosines = np.abs(waves.real @ looked_at.values.astype(float)).max() * 2 / PROBES
     # Roundings of single values average out.
     averaged = (looked_at.noise + looked_at.precision * float(np.abs(looked_at.values).max())) * 8 / PROBES**0.5
     return bool(sines > _ODD_SHARE * cosines + averaged)

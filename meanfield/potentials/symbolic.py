@@ -1,5 +1,6 @@
 """Sympy expressions as formula texts, node by node through a fixed list."""
 
+from collections.abc import Collection
 from typing import Any
 
 from ..errors import InvalidInput
@@ -25,36 +26,39 @@ _EXTREMES = ("Max", "Min")
 _RELATIONS = {"<": "<", "<=": "<=", ">": ">", ">=": ">="}
 
 
-def expression_text(expression: Any) -> str:
-    """Return the formula of a sympy expression in a single symbol, which becomes t.
+def expression_text(expression: Any, given: Collection[str] = ()) -> str:
+    """Return the formula of a sympy expression in a single symbol, which becomes t, and in those of some names.
 
     Raises
     ------
     InvalidInput
-        If it is not a sympy expression, has more than one symbol or a function that is not admitted.
+        If it is not a sympy expression, has more symbols or a function that is not admitted.
     """
     import sympy
 
     if not isinstance(expression, sympy.Expr):
         raise InvalidInput(f"from_sympy needs a sympy expression such as -sympy.cos(t), not {expression!r}")
-    symbols = sorted(map(str, expression.free_symbols))
+    symbols = sorted({str(symbol) for symbol in expression.free_symbols} - set(given))
     if len(symbols) > 1:
         raise InvalidInput(
             f"the expression {expression} has the symbols {', '.join(symbols)}; only the angle may remain, "
-            "substitute values for the others with .subs(...)"
+            "give the others by name, as in from_sympy(..., b=3.0), or substitute their values with .subs(...)"
         )
-    return _text(expression, sympy)
+    return _text(expression, sympy, given)
 
 
-def _text(node: Any, sympy: Any) -> str:
+def _text(node: Any, sympy: Any, given: Collection[str]) -> str:
     if node.is_Symbol:
-        return "t"
+        return str(node) if str(node) in given else "t"
     if node.is_Number or node.is_NumberSymbol:
         return _number(node, sympy)
     if node.func.__name__ == "Piecewise":
-        pairs = [f"({_text(value, sympy)}, {_condition(condition, sympy)})" for value, condition in node.args]
+        pairs = [
+            f"({_text(value, sympy, given)}, {_condition(condition, sympy, given)})"
+            for value, condition in node.args
+        ]
         return f"Piecewise({', '.join(pairs)})"
-    arguments = [_text(argument, sympy) for argument in node.args]
+    arguments = [_text(argument, sympy, given) for argument in node.args]
     if node.is_Add:
         return "(" + " + ".join(arguments) + ")"
     if node.is_Mul:
@@ -75,15 +79,17 @@ def _text(node: Any, sympy: Any) -> str:
     )
 
 
-def _condition(node: Any, sympy: Any) -> str:
+def _condition(node: Any, sympy: Any, given: Collection[str]) -> str:
     if node in (sympy.true, sympy.false):
         return str(bool(node))
     if node.func in (sympy.And, sympy.Or):
         return (
-            "(" + (" & " if node.func is sympy.And else " | ").join(_condition(a, sympy) for a in node.args) + ")"
+            "("
+            + (" & " if node.func is sympy.And else " | ").join(_condition(a, sympy, given) for a in node.args)
+            + ")"
         )
     if getattr(node, "rel_op", None) in _RELATIONS:
-        return f"({_text(node.lhs, sympy)} {_RELATIONS[node.rel_op]} {_text(node.rhs, sympy)})"
+        return f"({_text(node.lhs, sympy, given)} {_RELATIONS[node.rel_op]} {_text(node.rhs, sympy, given)})"
     raise InvalidInput(f"{node} is no condition admitted in a Piecewise; admitted are < <= > >=, And, Or and True")
 
 

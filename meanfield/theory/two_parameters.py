@@ -101,7 +101,7 @@ def tricritical_points(
 
 @checked
 def mode_interactions(
-    problem: Equation, parameter: str, interval: tuple[float, float], modes: Sequence[int]
+    problem: Equation, parameter: str, interval: tuple[float, float], modes: Sequence[int], of: int | None = None
 ) -> list[UniformPoint]:
     """Return the values of a parameter at which two modes are critical at one coupling, ascending.
 
@@ -111,6 +111,8 @@ def mode_interactions(
         As in :func:`tricritical_points`.
     modes
         The modes that are compared with each other.
+    of
+        One of them, with which alone the others are compared; None compares all.
 
     Raises
     ------
@@ -125,7 +127,7 @@ def mode_interactions(
     [((1, 2), -1.0)]
     """
     require_uniform(problem)
-    pairs = list(combinations(sorted(modes), 2))
+    pairs = [pair for pair in combinations(sorted(modes), 2) if of is None or of in pair]
     found = [
         _point(problem, parameter, "mode interaction", pairs[place], root)
         for place, root in _roots(partial(_differences, problem, parameter, pairs), interval, len(pairs))

@@ -346,8 +346,7 @@ def _uniform_point(side: Side, plane: Plane, degree: int) -> UniformPoint | None
     equation = extended(side.knots[-1].point)
     modes = degree, *(mode for mode in equation.partners(degree, LAST_PARTNER) if mode != degree)
     try:
-        found = mode_interactions(plane.problem, plane.other, around, modes)
-        found = [point for point in found if degree in point.modes]
+        found = mode_interactions(plane.problem, plane.other, around, modes, of=degree)
         if equation.ends_tricritically and equation.basis.even:
             found += tricritical_points(plane.problem, plane.other, around, (degree,))
         elif equation.ends_tricritically:

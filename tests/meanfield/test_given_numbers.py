@@ -1,0 +1,310 @@
+"""Numbers that formulas and functions have by name: derivatives in them, diagrams over them, files and commands.
+
+References are sympy's derivatives on a fine grid, the built-in potentials that some formulas are, and closed forms.
+"""
+
+import math
+import pickle
+
+import numpy as np
+import pytest
+import sympy
+
+from meanfield import (
+    Circle,
+    ComputationFailed,
+    Custom,
+    External,
+    InvalidInput,
+    McKeanVlasov,
+    Sphere,
+    Transformer,
+    equation_from,
+    open_diagram,
+    open_phase_diagram,
+)
+from meanfield.cli import main
+from meanfield.potentials.expressions import compiled, names_in
+from meanfield.potentials.parametric import LARGEST_ERROR
+from solvers import bifurcation_diagram, curve, phase_diagram, stationary_states
+
+EPS = float(np.finfo(float).eps)
+RANDOM = np.random.default_rng(0)
+SHARP = "-exp(b*cos(t))/b"
+# I_2/I_1 = 1/2, to 20 digits.
+TRICRITICAL = 2.44691831128904613
+DEGREE, GRID = 24, 4096
+
+
+def sharp(angle, b):
+    return -np.exp(b * np.cos(angle)) / b
+
+
+def random_formula(random, depth, *, even):
+    """Return a smooth formula in t, b and c, even in t if asked for."""
+    if depth == 0:
+        leaves = ["b", "c", f"{random.uniform(0.2, 2.0):.3f}", f"cos({random.integers(1, 4)}*t)"]
+        return str(random.choice(leaves if even else [*leaves, "sin(t)", "t"]))
+    one, other = (random_formula(random, depth - 1, even=even) for _ in range(2))
+    kinds = ["({0} + {1})", "({0} - {1})", "({0}*{1})", "({0}/(2 + cos({1})))", "sin({0})", "exp(-({0})**2)"]
+    kinds += ["atan({0})", "tanh({0})", "sqrt(1 + ({0})**2)", "(2 + sin({0}))**({1})", "log(2 + cos({0}))"]
+    kinds += ["cosh(sin({0}))", "asin(sin({0})/2)", "acos(cos({0})/2)", "sinh(cos({0}))", "tan(sin({0})/2)"]
+    return str(random.choice(kinds)).format(one, other)
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_derivatives_of_random_formulas_are_those_of_sympy(seed):
+    random = np.random.default_rng(seed)
+    text = random_formula(random, 3, even=True)
+    numbers = {name: float(random.uniform(0.3, 1.5)) for name in "bc"}
+    t, b, c = sympy.symbols("t b c")
+    expression = sympy.sympify(text, locals={"t": t, "b": b, "c": c})
+    given = {name: numbers[name] for name in sorted(names_in(text))}
+    if t not in expression.free_symbols:
+        text = f"cos(t) + {text}"
+    potential = Custom.from_expression(text, **given)
+    angles = 2.0 * np.pi * np.arange(GRID) / GRID
+    for name in given:
+        slope = sympy.lambdify((t, b, c), sympy.diff(expression, sympy.Symbol(name)), "numpy")
+        values = np.broadcast_to(slope(angles, numbers["b"], numbers["c"]), angles.shape)
+        expected = np.fft.rfft(values).real[: DEGREE + 1] * 2.0 / GRID
+        expected[0] /= 2.0
+        found = potential.multiplier_derivatives(name, Circle(), DEGREE)
+        # Sympy's formula cancels where ours need not: its rounding is that of its largest value.
+        np.testing.assert_allclose(found, expected, rtol=0, atol=4096 * EPS * (1.0 + np.abs(values).max()))
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_what_is_even_by_its_form_is_even(seed):
+    random = np.random.default_rng([7, seed])
+    text = random_formula(random, 3, even=bool(seed % 2))
+    formula = compiled(text, dict.fromkeys(names_in(text), 0.7))
+    angles = np.linspace(0.01, 3.1, 200).astype(np.longdouble)
+    right, left = (formula.evaluate(sign * angles) for sign in (1, -1))
+    apart = np.abs(right - left).max()
+    assert not formula.even or apart <= 64 * np.finfo(np.longdouble).eps * (1 + np.abs(right).max())
+
+
+@pytest.mark.parametrize(
+    ("text", "even"),
+    [
+        ("cos(t)", True), ("sin(t)*t", True), ("sin(t)**2", True), ("t**3*sin(t)", True), ("Abs(sin(t))", True),
+        ("Max(1 - Abs(t), 0)", True), ("Piecewise((1 - t**2, Abs(t) < 1), (0, True))", True),
+        ("Piecewise((1 - t**2, t < 1), (0, True))", False), ("sin(t)", False), ("exp(t)", False),
+        ("cos(t) + sin(t)", False), ("t**0.5", False), ("cos(t + 1)", False), ("acos(cos(t))", True),
+        ("Heaviside(t)", False), ("sign(t)*t", True), ("Max(t, -t)", False), ("2**t", False),
+    ],
+)  # fmt: skip
+def test_the_form_tells_what_is_even(text, even):
+    assert compiled(text).even is even
+
+
+@pytest.mark.parametrize("domain", [Circle(), Sphere(3), Sphere(7)], ids=repr)
+@pytest.mark.parametrize(
+    "potential",
+    [
+        Custom.from_expression(SHARP, b=3.0),
+        Custom.from_sympy(-sympy.exp(sympy.Symbol("b") * sympy.cos(sympy.Symbol("x"))) / sympy.Symbol("b"), b=3.0),
+        Custom.from_callable(sharp, b=3.0),
+    ],
+    ids=["formula", "sympy", "callable"],
+)
+def test_the_transformer_as_a_formula_has_its_derivatives(potential, domain):
+    beta = Transformer(beta=3.0)
+    expected = beta.multiplier_derivatives("beta", domain, DEGREE)
+    found = potential.multiplier_derivatives("b", domain, DEGREE)
+    multiplicities = [domain.multiplicity(degree) for degree in range(DEGREE + 1)]
+    assert np.all(np.abs(found - expected) <= 64 * EPS * math.exp(3.0) * np.sqrt(multiplicities))
+
+
+@pytest.mark.parametrize("text", ["-Max(r - Abs(t), 0)", "-Piecewise((r - Abs(t), Abs(t) < r), (0, True))"])
+def test_a_derivative_that_jumps_is_differenced(text):
+    """That of Max(r - |t|, 0) in r is the indicator of |t| < r."""
+    radius, degrees = 1.2, np.arange(1, DEGREE + 1)
+    found = Custom.from_expression(text, r=radius).multiplier_derivatives("r", Circle(), DEGREE)[1:]
+    expected = -2.0 / np.pi * np.sin(degrees * radius) / degrees
+    np.testing.assert_allclose(found, expected, rtol=0, atol=LARGEST_ERROR)
+
+
+def test_a_callable_without_complex_numbers_is_differenced():
+    def plain(angle, b):
+        return -math.exp(b * math.cos(angle)) / b
+
+    found = Custom.from_callable(plain, b=3.0).multiplier_derivatives("b", Circle(), 8)
+    expected = Transformer(beta=3.0).multiplier_derivatives("beta", Circle(), 8)
+    np.testing.assert_allclose(found, expected, rtol=0, atol=LARGEST_ERROR * np.abs(expected).max())
+
+
+def test_a_callable_that_is_not_analytic_is_differenced():
+    def kinked(angle, b):
+        return -np.abs(b) * np.cos(angle)
+
+    found = Custom.from_callable(kinked, b=-2.0).multiplier_derivatives("b", Circle(), 2)
+    np.testing.assert_allclose(found, [0.0, 1.0, 0.0], rtol=0, atol=LARGEST_ERROR)
+
+
+def test_an_external_potential_has_derivatives_of_cosines_and_sines():
+    field = External.from_expression("a*cos(t) + exp(a*sin(t))", a=0.4)
+    angles = 2.0 * np.pi * np.arange(GRID) / GRID
+    expected = (
+        np.fft.rfft(np.cos(angles) + np.sin(angles) * np.exp(0.4 * np.sin(angles)))[: DEGREE + 1] * 2.0 / GRID
+    )
+    expected[0] /= 2.0
+    cosines = field.multiplier_derivatives("a", Circle(), DEGREE)
+    sines = field.sine_multiplier_derivatives("a", Circle(), DEGREE)
+    assert np.abs(cosines - 1j * sines - expected).max() <= 64 * EPS
+
+
+def test_numbers_belong_to_what_is_equal_pickled_and_written():
+    potential = Custom.from_expression("c - b*cos(t)", b=2, c=1.0)
+    assert potential.parameter_values() == {"b": 2.0, "c": 1.0}
+    assert potential != potential.with_parameter("b", 2.5)
+    assert potential == Custom.from_expression("c - b*cos(t)", c=1.0, b=2.0)
+    assert pickle.loads(pickle.dumps(potential)) == potential
+    problem = McKeanVlasov(Circle(), potential, confinement=External.from_expression("a*sin(t)", a=0.1))
+    assert equation_from(problem.to_dict()) == problem
+    assert problem.parameters["confinement_a"] == 0.1
+    # A name that the problem has already stands behind the role.
+    assert (
+        "potential_noise" in McKeanVlasov(Circle(), Custom.from_expression("-noise*cos(t)", noise=2.0)).parameters
+    )
+
+
+@pytest.mark.parametrize(
+    ("make", "sentence"),
+    [
+        (lambda: Custom.from_expression(SHARP), "the name 'b' is unknown in an expression.*given by name"),
+        (lambda: Custom.from_expression("-cos(t)", b=1.0), "has no b, for which a number is given"),
+        (lambda: Custom.from_expression(SHARP, b="3"), "b must be a finite number, not '3'"),
+        (lambda: Custom.from_expression(SHARP, b=math.inf), "b must be a finite number, not inf"),
+        (lambda: Custom.from_expression("-theta1*cos(t)", theta=1.0), "the name 'theta' has a meaning in formulas"),
+        (lambda: Custom(expression="-b*cos(t)", given={"b c": 1.0}), "needs one of letters, digits and _"),
+        (lambda: Custom(expression="-b*cos(t)", given=3.0), "given must be a mapping of names to numbers"),
+        (lambda: Custom(coefficients=(-1.0,), given={"b": 1.0}), "goes with an expression or a function only"),
+        (lambda: External(cosine=(1.0,), given={"b": 1.0}), "goes with an expression only"),
+        (lambda: Custom.from_callable(sharp), "is called with the angle, and that fails: missing .*'b'"),
+        (lambda: Custom.from_callable(np.cos, b=1.0).values(0.0), "b|keyword"),
+        (
+            lambda: Custom.from_expression(SHARP, b=1.0).with_parameter("beta", 2.0),
+            "no continuous parameter 'beta'",
+        ),
+        (lambda: Custom.from_expression(SHARP, b=1.0).with_parameter("b", 0.0), "must be finite"),
+        (lambda: Custom.from_sympy(sympy.Symbol("x") * sympy.Symbol("y")), "give the others by name"),
+    ],
+)
+def test_nonsense_is_refused_in_a_sentence(make, sentence):
+    with pytest.raises((InvalidInput, ComputationFailed), match=sentence):
+        make()
+
+
+@pytest.mark.parametrize(
+    "potential",
+    [Custom.from_expression(SHARP, b=3.0), Custom.from_callable(sharp, b=3.0)],
+    ids=["formula", "callable"],
+)
+def test_a_diagram_over_a_number_is_that_over_beta(potential):
+    over = {"interval": (2.0, 4.0), "rates": False}
+    found = bifurcation_diagram(McKeanVlasov(Circle(), potential, coupling=0.5), parameter="b", **over)
+    known = bifurcation_diagram(
+        McKeanVlasov(Circle(), Transformer(beta=3.0), coupling=0.5), parameter="beta", **over
+    )
+    assert [event.type for event in found.events()] == [event.type for event in known.events()]
+    for event, other in zip(found.events(), known.events(), strict=True):
+        assert event.parameter_value == pytest.approx(other.parameter_value, rel=1e-11)
+
+
+def test_a_fold_curve_and_a_first_order_line_over_a_number_have_the_slopes_over_beta():
+    problems = [
+        McKeanVlasov(Circle(), each) for each in (Custom.from_expression(SHARP, b=5.0), Transformer(beta=5.0))
+    ]
+    for kind in ("fold", "transition"):
+        pair = []
+        for problem, name in zip(problems, ("b", "beta"), strict=True):
+            start = bifurcation_diagram(problem, relative=(0.8, 1.2), rates=False, depth=1).events(kind)[0]
+            pair.append(curve(start, name, (4.5, 5.5)))
+        mine, known = pair
+        for place in (0, -1):
+            assert mine.values[place] == pytest.approx(known.values[place], rel=1e-11)
+            assert mine.slope[place] == pytest.approx(known.slope[place], rel=1e-9)
+
+
+def test_a_phase_diagram_over_a_number_has_the_tricritical_point():
+    problem = McKeanVlasov(Circle(), Custom.from_expression(SHARP, b=3.0))
+    diagram = phase_diagram(problem, ("b", (2.0, 3.0)), relative=(0.8, 1.2))
+    (point,) = diagram.events("tricritical")
+    assert point.values[0] == pytest.approx(TRICRITICAL, rel=1e-12)
+    assert all(region.agrees for region in diagram.regions)
+    assert not diagram.warnings
+
+
+def test_a_derivative_with_a_kink_is_exact():
+    """That of -Max(r - |t|, 0)^2/2 in r is -Max(r - |t|, 0)."""
+    radius, degrees = 1.2, np.arange(1, DEGREE + 1)
+    potential = Custom.from_expression("-Max(r - Abs(t), 0)**2/2", r=radius)
+    found = potential.multiplier_derivatives("r", Circle(), DEGREE)[1:]
+    expected = -2.0 / np.pi * (1.0 - np.cos(degrees * radius)) / degrees**2
+    assert np.abs(found - expected).max() <= 16 * EPS
+
+
+def test_files_keep_formulas_and_the_multipliers_of_functions(tmp_path):
+    for potential in (Custom.from_expression(SHARP, b=2.4), Custom.from_callable(sharp, b=2.4)):
+        problem = McKeanVlasov(Circle(), potential)
+        diagram = bifurcation_diagram(problem.at(coupling=0.99), parameter="b", interval=(2.35, 2.65), rates=False)
+        phases = phase_diagram(problem, ("b", (2.4, 2.5)), relative=(0.95, 1.05), sections=1, examine=False)
+        again, window = (
+            opened(record.save(tmp_path / f"{name}{suffix}", force=True)[0])
+            for record, opened, name, suffix in (
+                (diagram, open_diagram, "diagram", ".nc"), (phases, open_phase_diagram, "phases", ".json"),
+            )
+        )  # fmt: skip
+        assert again.problem.parameters == diagram.problem.parameters
+        state = again.state(1, 3)
+        assert np.array_equal(state.cosine, diagram.state(1, 3).cosine)
+        (point,) = window.events("tricritical")
+        assert point.problem.parameters["b"] == pytest.approx(TRICRITICAL, rel=1e-12)
+        if potential.expression is not None:
+            assert again == diagram
+            assert window == phases
+            continue
+        # At the number of the problem the multipliers are there.
+        assert stationary_states(again.problem, rates=False)[0].unstable == 0
+        with pytest.raises(InvalidInput, match="make the problem again with Custom"):
+            stationary_states(state.problem)
+
+
+def run(*arguments):
+    return main([str(argument) for argument in arguments])
+
+
+def test_the_command_line_gives_numbers_by_name(tmp_path, capsys):
+    target = tmp_path / "diagram.json"
+    code = run("bifurcation", "custom", "--expression", SHARP, "--given", "b=5", "--relative", 0.8, 1.2, "--no-rates",
+               "--to", target)  # fmt: skip
+    assert code == 0
+    assert "custom (expression = -exp(b*cos(t))/b, b = 5)" in capsys.readouterr().out
+    fold = open_diagram(target).events("fold")[0]
+    # Theory: 30 digits.
+    assert fold.relative_coupling == pytest.approx(0.89701509340337279, rel=1e-12)
+
+
+def test_what_has_a_range_need_not_be_given(tmp_path):
+    target = tmp_path / "diagram.json"
+    code = run("bifurcation", "kuramoto", "--confinement", "-a*cos(2*t) + c*cos(4*t)", "--given", "c=0.05",
+               "--over", "confinement_a", 0.2, 0.6, "--coupling", 3, "--no-rates", "--to", target)  # fmt: skip
+    assert code == 0
+    assert open_diagram(target).parameter == "confinement_a"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (("--expression", SHARP), "the name 'b' is unknown"),
+        (("--expression", SHARP, "--given", "b"), "--given takes names and numbers, NAME=X, not 'b'"),
+        (("--expression", SHARP, "--given", "b=x"), "--given takes names and numbers"),
+        (("--expression", SHARP, "--given", "b=3", "c=2"), "there is no c in '-exp"),
+        (("--coefficients", "-1", "--given", "b=3"), "there is no b: there is no formula"),
+    ],
+)
+def test_nonsense_on_the_command_line(arguments, sentence, capsys):
+    assert run("bifurcation", "custom", *arguments, "--relative", 0.8, 1.2) != 0
+    assert sentence in capsys.readouterr().err
