@@ -18,7 +18,7 @@ from ..domains import Circle, Domain
 from ..errors import InvalidInput, MeanfieldError
 from .arrays import Array, Number
 from .cosines import cosine_coefficients
-from .expressions import compiled, require_text
+from .expressions import Formula, compiled, require_text
 from .finite import Cosines
 from .given import Numbers, complex_step, given_numbers, passing, require_given
 from .parametric import exchanged, numbered
@@ -33,6 +33,7 @@ from .sampling import (
     roughness,
     sampled,
 )
+from .separated import Combination, factors_of, separated
 from .series import as_number, checked_coefficients
 from .splitting import Rough, split, zeros_of
 
@@ -42,7 +43,7 @@ _LARGEST_ERROR, _STATED_ERROR = 1e-3, 1e-10
 # has a quarter of a megabyte of probes.
 FORMULAS = 128
 
-Shape: TypeAlias = Cosines | Pieces
+Shape: TypeAlias = Cosines | Pieces | Combination
 
 
 @methods_checked
@@ -213,9 +214,10 @@ class Custom(Potential):
         InvalidInput
             If there are infinitely many, the function having kinks or narrow features.
         """
-        if isinstance(self._shape, Pieces):
+        series = None if isinstance(self._shape, Pieces) else self._shape.series
+        if series is None:
             raise InvalidInput(f"{self.formula} is no finite sum of cosines; ask for multipliers(domain, degree)")
-        return self._shape.series
+        return series
 
     @property
     def accuracy(self) -> float:
@@ -332,14 +334,14 @@ class Custom(Potential):
 def _of_formula(expression: str, given: tuple[tuple[str, float], ...]) -> Shape:
     """Return the function of a formula."""
     formula = compiled(expression, dict(given))
-    breakpoints = zeros_of(formula.switches)
-    function = sampled(formula_values(formula), expression, breakpoints, even=formula.even)
-    return _smooth_or_rough(function, formula.constant, breakpoints)
+    return _combined(expression, given) or _as_it_stands(formula, expression)
 
 
 @functools.lru_cache(maxsize=FORMULAS)
 def _differentiated(expression: str, given: tuple[tuple[str, float], ...], name: str) -> Shape | None:
     """Return the derivative of a formula in a number given by name, or None if it jumps or is not finite."""
+    if combined := _combined(expression, given, name):
+        return combined
     breakpoints = zeros_of(compiled(expression, dict(given)).switches)
     formula = compiled(expression, dict(given), name)
     label = f"the derivative of {expression} in {name}"
@@ -348,6 +350,32 @@ def _differentiated(expression: str, given: tuple[tuple[str, float], ...], name:
         return _found(function, formula.constant, breakpoints)
     except InvalidInput:
         return None
+
+
+def _combined(expression: str, given: tuple[tuple[str, float], ...], along: str = "") -> Combination | None:
+    """Return a formula or its derivative as a combination of functions of the angle, None if it is none to keep."""
+    pairs = separated(expression, frozenset(name for name, _ in given)) if given else ()
+    shapes = [shape for _, angle in pairs if (shape := _of_angle(angle)) is not None]
+    if not pairs or len(shapes) < len(pairs):
+        return None
+    found = Combination(factors_of(pairs, dict(given), along), tuple(shapes))
+    return found if found.is_sound(vanishing=bool(along)) else None
+
+
+@functools.lru_cache(maxsize=FORMULAS)
+def _of_angle(expression: str) -> Cosines | Pieces | None:
+    """Return the function of a formula without numbers by name, or None if it is none for itself."""
+    try:
+        return _as_it_stands(compiled(expression), expression)
+    except MeanfieldError:
+        return None
+
+
+def _as_it_stands(formula: Formula, expression: str) -> Cosines | Pieces:
+    """Return the function of a formula from its values."""
+    breakpoints = zeros_of(formula.switches)
+    function = sampled(formula_values(formula), expression, breakpoints, even=formula.even)
+    return _smooth_or_rough(function, formula.constant, breakpoints)
 
 
 @functools.lru_cache(maxsize=FORMULAS)
@@ -373,7 +401,7 @@ def _stepped(function: Callable[..., Any], given: tuple[tuple[str, float], ...],
         return None
 
 
-def _smooth_or_rough(function: Sampled, constant: np.longdouble, breakpoints: npt.NDArray[Any]) -> Shape:
+def _smooth_or_rough(function: Sampled, constant: np.longdouble, breakpoints: npt.NDArray[Any]) -> Cosines | Pieces:
     """Return a function as it is found, of one that is rough by rounding with that as its noise."""
     try:
         return _found(function, constant, breakpoints)
@@ -384,7 +412,7 @@ def _smooth_or_rough(function: Sampled, constant: np.longdouble, breakpoints: np
         return _found(dataclasses.replace(function, noise=max(noise, function.noise)), constant, breakpoints)
 
 
-def _found(function: Sampled, constant: np.longdouble, breakpoints: npt.NDArray[Any]) -> Shape:
+def _found(function: Sampled, constant: np.longdouble, breakpoints: npt.NDArray[Any]) -> Cosines | Pieces:
     """Return a function as a sum of cosines where these decay, else as polynomials on pieces."""
     found = cosine_coefficients(function, kinked=breakpoints.size > 0)
     if found is None:

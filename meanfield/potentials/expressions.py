@@ -13,6 +13,7 @@ constants that are added to the whole are kept apart, so that they round nothing
 """
 
 import ast
+import functools
 import math
 import operator
 import warnings
@@ -26,6 +27,7 @@ import numpy as np
 from ..errors import InvalidInput, did_you_mean
 from .duals import Dual, slope_of
 
+# Of the angles, or of a dictionary of the angles and of the numbers given by name.
 Evaluator = Callable[[Any], Any]
 
 LONGEST_TEXT = 2000
@@ -33,7 +35,8 @@ DEEPEST_TREE = 200
 _EXAMPLE = '"-cos(t) - 0.9*cos(2*t)"'
 _OWN = ", and numbers of your own given by name, as in from_expression(..., b=3.0) or --given b=3"
 
-ANGLES = ("t", "theta")
+ANGLE = "t"
+ANGLES = (ANGLE, "theta")
 CONSTANTS = {"pi": 4 * np.arctan(np.longdouble(1)), "E": np.exp(np.longdouble(1))}
 FUNCTIONS: dict[str, Callable[[Any], Any]] = {
     "Abs": np.abs,
@@ -108,11 +111,24 @@ class Formula:
 
 @dataclass(frozen=True)
 class _Source:
-    """The text that is read, the numbers given by name, and the switches met so far."""
+    """The text that is read, the names that numbers of the user's own have, and the switches met so far."""
 
     text: str
-    given: Mapping[str, Any]
+    names: frozenset[str]
     switches: list[Evaluator] = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class _Read:
+    """A formula whose numbers are open: functions of a dictionary of them and of the angle ``t``.
+
+    Terms have a sign, whether they depend on the angle, and their function; together they are even by their form or
+    not.
+    """
+
+    terms: tuple[tuple[int, bool, Evaluator], ...]
+    switches: tuple[Evaluator, ...]
+    even: bool
 
 
 def require_text(text: object) -> None:
@@ -135,7 +151,7 @@ def names_in(text: str) -> set[str]:
     InvalidInput
         If it cannot be read.
     """
-    names = {part.id for part in ast.walk(_parsed(text.strip())) if isinstance(part, ast.Name)}
+    names = {part.id for part in ast.walk(parsed(text.strip())) if isinstance(part, ast.Name)}
     return names - TAKEN
 
 
@@ -166,22 +182,21 @@ def compiled(text: str, given: Mapping[str, float] | None = None, along: str = "
             "use Custom.from_callable or coefficients for something this long"
         )
     numbers: dict[str, Any] = {name: np.longdouble(value) for name, value in (given or {}).items()}
+    read = _read(text.strip(), frozenset(numbers))
     if along:
         numbers[along] = Dual(numbers[along], np.longdouble(1))
-    source = _Source(text.strip(), numbers)
-    terms = [(sign, node, _node(node, source, 0)) for sign, node in _terms(_parsed(source.text), 1)]
-    if unmet := sorted(numbers.keys() - names_in(source.text)):
-        raise InvalidInput(
-            f"the expression {_short(source.text)} has no {unmet[0]}, for which a number is given; leave it out, "
-            "or write it into the formula"
-        )
+
+    def bound(apply: Evaluator) -> Evaluator:
+        return lambda angle: apply({**numbers, ANGLE: angle})
+
+    terms = [(sign, varies, bound(apply)) for sign, varies, apply in read.terms]
     if along:
-        terms = [(sign, node, _sloped(apply)) for sign, node, apply in terms]
+        terms = [(sign, varies, _sloped(apply)) for sign, varies, apply in terms]
     total, varying = np.longdouble(0), []
-    for sign, node, apply in terms:
+    for sign, varies, apply in terms:
         with np.errstate(all="ignore"):
-            value = np.longdouble(0) if _depends(node) else np.longdouble(apply(np.longdouble(0)))
-        if _depends(node) or not np.isfinite(value):
+            value = np.longdouble(0) if varies else np.longdouble(apply(np.longdouble(0)))
+        if varies or not np.isfinite(value):
             varying.append((sign, apply))
         else:
             total += sign * value
@@ -190,17 +205,30 @@ def compiled(text: str, given: Mapping[str, float] | None = None, along: str = "
         zero = np.zeros(np.shape(angle), dtype=np.longdouble)
         return sum((apply(angle) if sign > 0 else -apply(angle) for sign, apply in varying), start=zero)
 
+    return Formula(evaluate, total, () if along else tuple(map(bound, read.switches)), read.even)
+
+
+@functools.lru_cache(maxsize=256)
+def _read(text: str, names: frozenset[str]) -> _Read:
+    """Return a formula with numbers by some names, refusing what is none and names that it does not have."""
+    source = _Source(text, names)
+    terms = [(sign, node, _node(node, source, 0)) for sign, node in terms_of(parsed(text))]
+    if unmet := sorted(names - names_in(text)):
+        raise InvalidInput(
+            f"the expression {_short(text)} has no {unmet[0]}, for which a number is given; leave it out, "
+            "or write it into the formula"
+        )
     even = all(_parity(node) == 1 for _, node, _ in terms)
-    return Formula(evaluate, total, () if along else tuple(source.switches), even)
+    return _Read(tuple((sign, has_angle(node), apply) for sign, node, apply in terms), tuple(source.switches), even)
 
 
 def _sloped(apply: Evaluator) -> Evaluator:
     return lambda angle: slope_of(apply(angle))
 
 
-def _terms(node: ast.expr, sign: int) -> list[tuple[int, ast.expr]]:
+def terms_of(node: ast.expr) -> list[tuple[int, ast.expr]]:
     """Return the terms of a sum with their signs, in order; iterative, since sums may be long."""
-    found, pending = [], [(sign, node)]
+    found, pending = [], [(1, node)]
     while pending:
         sign, node = pending.pop()
         if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add | ast.Sub):
@@ -212,7 +240,7 @@ def _terms(node: ast.expr, sign: int) -> list[tuple[int, ast.expr]]:
 
 def _parity(node: ast.expr) -> int:
     """Return 1 for what is even in the angle by its form, -1 for what is odd, 0 for what may be neither."""
-    if not _depends(node):
+    if not has_angle(node):
         return 1
     if isinstance(node, ast.Name):
         return -1
@@ -242,11 +270,19 @@ def _parity_of_two(node: ast.BinOp) -> int:
     return int(left == right == 1)
 
 
-def _depends(node: ast.expr) -> bool:
+def has_angle(node: ast.expr) -> bool:
+    """Return whether the angle is in a part of a formula."""
     return any(isinstance(part, ast.Name) and part.id in ANGLES for part in ast.walk(node))
 
 
-def _parsed(text: str) -> ast.expr:
+def parsed(text: str) -> ast.expr:
+    """Return the syntax tree of a formula, of which only what is admitted has a meaning.
+
+    Raises
+    ------
+    InvalidInput
+        If the text is not Python's syntax of an expression.
+    """
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
@@ -269,7 +305,7 @@ def _node(node: ast.expr, source: _Source, depth: int) -> Evaluator:
         return _binary(node, source, depth)
     if isinstance(node, ast.UnaryOp) and type(node.op) in _UNARY:
         apply, operand = _UNARY[type(node.op)], _node(node.operand, source, depth + 1)
-        return lambda angle: apply(operand(angle))
+        return lambda values: apply(operand(values))
     if isinstance(node, ast.Call):
         return _call(node, source, depth)
     raise InvalidInput(f"{_part(node, source.text)} is not admitted in an expression; {_admitted()}")
@@ -290,16 +326,18 @@ def _constant(node: ast.Constant, text: str) -> Evaluator:
         number = np.longdouble(ast.get_source_segment(text, node) or "")
     except ValueError:
         number = np.longdouble(str(value))
-    return lambda angle: number
+    return lambda values: number
 
 
 def _name(node: ast.Name, source: _Source) -> Evaluator:
     if node.id in ANGLES:
-        return lambda angle: angle
-    value = source.given.get(node.id, CONSTANTS.get(node.id))
+        return operator.itemgetter(ANGLE)
+    if node.id in source.names:
+        return operator.itemgetter(node.id)
+    value = CONSTANTS.get(node.id)
     if value is None:
         raise InvalidInput(_unknown(node.id, _OWN))
-    return lambda angle: value
+    return lambda values: value
 
 
 def _binary(node: ast.BinOp, source: _Source, depth: int) -> Evaluator:
@@ -311,7 +349,7 @@ def _binary(node: ast.BinOp, source: _Source, depth: int) -> Evaluator:
     left, right = _node(node.left, source, depth + 1), _node(node.right, source, depth + 1)
     if isinstance(node.op, ast.Pow) and not _whole(node.right):
         source.switches.append(left)
-    return lambda angle: apply(left(angle), right(angle))
+    return lambda values: apply(left(values), right(values))
 
 
 def _whole(node: ast.expr) -> bool:
@@ -336,7 +374,7 @@ def _call(node: ast.Call, source: _Source, depth: int) -> Evaluator:
     apply, (argument,) = {**FUNCTIONS, **_SWITCHED}[name], arguments
     if name in _KINKED:
         source.switches.append(argument)
-    return lambda angle: apply(argument(angle))
+    return lambda values: apply(argument(values))
 
 
 def _extreme(name: str, arguments: list[Evaluator], part: str, source: _Source) -> Evaluator:
@@ -345,10 +383,10 @@ def _extreme(name: str, arguments: list[Evaluator], part: str, source: _Source) 
     apply = _EXTREMES[name]
     source.switches.extend([_difference(first, second) for first, second in combinations(arguments, 2)])
 
-    def evaluate(angle: Any) -> Any:
-        value = arguments[0](angle)
+    def evaluate(values: Any) -> Any:
+        value = arguments[0](values)
         for argument in arguments[1:]:
-            value = apply(value, argument(angle))
+            value = apply(value, argument(values))
         return value
 
     return evaluate
@@ -366,10 +404,10 @@ def _piecewise(node: ast.Call, source: _Source, depth: int) -> Evaluator:
         value, condition = pair.elts
         pairs.append((_node(value, source, depth + 1), _condition(condition, source, depth + 1)))
 
-    def evaluate(angle: Any) -> Any:
-        result = np.full(np.shape(angle), np.nan, dtype=np.longdouble)
+    def evaluate(values: Any) -> Any:
+        result = np.full(np.shape(values[ANGLE]), np.nan, dtype=np.longdouble)
         for value, condition in reversed(pairs):
-            result = np.where(condition(angle), value(angle), result)
+            result = np.where(condition(values), value(values), result)
         return result
 
     return evaluate
@@ -378,11 +416,11 @@ def _piecewise(node: ast.Call, source: _Source, depth: int) -> Evaluator:
 def _condition(node: ast.expr, source: _Source, depth: int) -> Evaluator:
     if isinstance(node, ast.Constant) and isinstance(node.value, bool):
         truth = node.value
-        return lambda angle: truth
+        return lambda values: truth
     if isinstance(node, ast.BinOp) and isinstance(node.op, ast.BitAnd | ast.BitOr):
         join = np.logical_and if isinstance(node.op, ast.BitAnd) else np.logical_or
         left, right = _condition(node.left, source, depth + 1), _condition(node.right, source, depth + 1)
-        return lambda angle: join(left(angle), right(angle))
+        return lambda values: join(left(values), right(values))
     if not isinstance(node, ast.Compare) or any(type(kind) not in _COMPARISONS for kind in node.ops):
         raise InvalidInput(
             f"{_part(node, source.text)} is no condition; admitted are < <= > >=, True, and & or | between "
@@ -392,16 +430,16 @@ def _condition(node: ast.expr, source: _Source, depth: int) -> Evaluator:
     source.switches.extend([_difference(first, second) for first, second in pairwise(sides)])
     kinds = [_COMPARISONS[type(kind)] for kind in node.ops]
 
-    def holds(angle: Any) -> Any:
-        values = [side(angle) for side in sides]
-        parts = [kind(*pair) for kind, pair in zip(kinds, pairwise(values), strict=True)]
+    def holds(values: Any) -> Any:
+        found = [side(values) for side in sides]
+        parts = [kind(*pair) for kind, pair in zip(kinds, pairwise(found), strict=True)]
         return np.logical_and.reduce(np.broadcast_arrays(*parts))
 
     return holds
 
 
 def _difference(first: Evaluator, second: Evaluator) -> Evaluator:
-    return lambda angle: first(angle) - second(angle)
+    return lambda values: first(values) - second(values)
 
 
 def _unknown(name: str, otherwise: str = "") -> str:

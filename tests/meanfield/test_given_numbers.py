@@ -5,6 +5,7 @@ References are sympy's derivatives on a fine grid, the built-in potentials that 
 
 import math
 import pickle
+import re
 
 import numpy as np
 import pytest
@@ -26,6 +27,7 @@ from meanfield import (
 from meanfield.cli import main
 from meanfield.potentials.expressions import compiled, names_in
 from meanfield.potentials.parametric import LARGEST_ERROR
+from meanfield.potentials.separated import separated
 from solvers import bifurcation_diagram, curve, phase_diagram, stationary_states
 
 EPS = float(np.finfo(float).eps)
@@ -83,6 +85,57 @@ def test_what_is_even_by_its_form_is_even(seed):
     right, left = (formula.evaluate(sign * angles) for sign in (1, -1))
     apart = np.abs(right - left).max()
     assert not formula.even or apart <= 64 * np.finfo(np.longdouble).eps * (1 + np.abs(right).max())
+
+
+def random_sum(random, depth):
+    """Return a formula in t, b and c that is a sum of products of a factor of the numbers and one of the angle."""
+    if depth == 0:
+        angle = ["cos(t)", "cos(3*t)", "exp(cos(t))", "Abs(sin(t))", "Max(1 - Abs(t), 0)", "theta**2", "0.7", "pi"]
+        return str(random.choice(["b", "c", "exp(-b)", "sqrt(b)/c", "2**c", *angle, *angle]))
+    one, other = (random_sum(random, depth - 1) for _ in range(2))
+    kinds = ["({0} + {1})", "({0} - {1})", "({0}*{1})", "({0})**2", "-({0})", "({0})/(1 + c**2)"]
+    return str(random.choice([*kinds, "({0})/(2 + cos(t))", "({0})**3*cos(t)"])).format(one, other)
+
+
+@pytest.mark.parametrize("domain", [Circle(), Sphere(3)], ids=repr)
+@pytest.mark.parametrize("seed", range(30))
+def test_sums_of_products_are_combined_to_what_the_formula_is(seed, domain):
+    """Without its numbers' names a formula is evaluated as it stands."""
+    random = np.random.default_rng([11, seed])
+    text = f"cos(t) + b*cos(2*t) + {random_sum(random, 3)}"
+    numbers = {name: float(random.uniform(0.3, 1.5)) for name in names_in(text)}
+    combined = Custom.from_expression(text, **numbers)
+    plain = Custom.from_expression(re.sub(r"\b[bc]\b", lambda name: f"({numbers[name[0]]!r})", text))
+    largest = np.abs(plain.multipliers(domain, DEGREE)).max()
+    allowed = 64 * EPS * largest * np.sqrt([domain.multiplicity(degree) for degree in range(DEGREE + 1)])
+    assert np.all(np.abs(combined.multipliers(domain, DEGREE) - plain.multipliers(domain, DEGREE)) <= allowed)
+    angles = np.linspace(-3.0, 3.0, 25)
+    size = np.abs(plain.values(angles)).max()
+    np.testing.assert_allclose(combined.values(angles), plain.values(angles), rtol=0, atol=1024 * EPS * size)
+    steep = 1.0 + np.abs(plain.slope(angles)).max()
+    np.testing.assert_allclose(combined.slope(angles), plain.slope(angles), rtol=0, atol=2**16 * EPS * steep)
+    further = np.abs(plain.multipliers(domain, 8 * DEGREE)[DEGREE + 1 :]).max()
+    assert combined.tail_bound(domain, DEGREE) >= further - allowed[-1]
+
+
+def test_what_is_combined():
+    assert separated("-a*cos(t) + (1 + a)*cos(2*t)/a", frozenset("a")) == (
+        ("(-a)", "(cos(t))"),
+        ("((1 + a) / a)", "(cos(2 * t))"),
+    )
+    assert separated("(cos(t) - a)**2 + cos(t)**2", frozenset("a"))[-1] == ("1", "(cos(t) ** 2)")
+    assert separated("-exp(a*cos(t))", frozenset("a")) == separated("cos(t)/(a + cos(t))", frozenset("a")) == ()
+
+
+def test_terms_that_cancel_are_evaluated_as_they_stand():
+    """In longdouble: the sum of the float64 coefficients of the terms would round the difference more."""
+    potential = Custom.from_expression("b*exp(cos(t)) - c*exp(cos(t) + 1e-9*cos(2*t))", b=1e9 / 3, c=1e9 / 3)
+    angles = 2.0 * np.pi * np.arange(GRID) / GRID
+    values = -1e9 / 3 * np.exp(np.cos(angles)) * np.expm1(1e-9 * np.cos(2 * angles))
+    expected = np.fft.rfft(values).real[1 : DEGREE + 1] * 2.0 / GRID
+    rounding = 8 * float(np.finfo(np.longdouble).eps) * 1e9
+    assert 64 * rounding < EPS * 1e9
+    np.testing.assert_allclose(potential.multipliers(Circle(), DEGREE)[1:], expected, rtol=0, atol=rounding)
 
 
 @pytest.mark.parametrize(

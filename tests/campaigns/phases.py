@@ -1,0 +1,141 @@
+"""Phase diagrams and curves on the circle against brute force: regions at random points, states at points of curves."""
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from meanfield import (
+    Circle,
+    CosineSeries,
+    Curve,
+    Custom,
+    InvalidInput,
+    McKeanVlasov,
+    PhaseDiagram,
+    critical_coupling,
+)
+from solvers import phase_diagram
+from tests import brute_force
+from tests.campaigns import Finding, Verdict
+
+NODES, STARTS, PLACES, POINTS = 256, 512, 4, 4
+# Nearer to a curve than this share of the window, or to a tie of two energies, nothing is judged.
+ASIDE, TIE = 2e-3, 1e-7
+# Powers of a degree that a state has; error of a state on a curve and of what makes it special.
+PRESENT, CLOSE = 1e-6, 1e-8
+WINDOW = (0.6, 1.6)
+
+# A problem with its coupling free, the parameter with its interval, the coefficients at a value, and the call.
+Family = tuple[McKeanVlasov, str, tuple[float, float], Callable[[float], Any], str]
+
+
+def family_of(generator: np.random.Generator) -> Family:
+    """Return a random series of up to five modes over a coefficient, or over a number that all depend on."""
+    count = int(generator.integers(2, 6))
+    weights = np.round(generator.uniform(-1.2, 0.5, count), 3)
+    if weights.min() > -0.1:
+        weights[0] = -1.0
+    if generator.uniform() < 0.5:
+        place = int(generator.integers(count))
+        low, high = (float(np.round(weights[place] + side * generator.uniform(0.1, 0.6), 3)) for side in (-1, 1))
+
+        def series(value: float) -> Any:
+            return np.where(np.arange(count) == place, value, weights)
+
+        potential: Any = CosineSeries(tuple(weights.tolist()))
+        made = f"CosineSeries({tuple(weights.tolist())})"
+        return McKeanVlasov(Circle(), potential), f"w{place + 1}", (low, high), series, made
+    slopes, bends = np.round(generator.uniform(-0.6, 0.6, (2, count)), 3)
+    terms = zip(weights.tolist(), slopes.tolist(), bends.tolist(), range(1, count + 1), strict=True)
+    formula = " + ".join(f"({w} + ({s})*a + ({b})*a**2)*cos({k}*t)" for w, s, b, k in terms)
+
+    def coefficients(value: float) -> Any:
+        return weights + slopes * value + bends * value**2
+
+    made = f"Custom.from_expression({formula!r}, a=0.0)"
+    low, high = (float(np.round(side * generator.uniform(0.1, 0.6), 3)) for side in (-1, 1))
+    return McKeanVlasov(Circle(), Custom.from_expression(formula, a=0.0)), "a", (low, high), coefficients, made
+
+
+def diagrams(generator: np.random.Generator) -> Finding:
+    """Judge the regions of a random phase diagram at random points and the states of its curves."""
+    problem, name, interval, weights, made = family_of(generator)
+    call = f"phase_diagram(McKeanVlasov(Circle(), {made}), ({name!r}, {interval}), relative={WINDOW})"
+    try:
+        diagram = phase_diagram(problem, (name, interval), relative=WINDOW)
+    except InvalidInput as refused:
+        return Finding(Verdict.REFUSED, call, str(refused))
+    wrong = [words for each in diagram.curves if (words := _wrong_curve(each, weights, generator))]
+    if wrong:
+        return Finding(Verdict.SILENT, call, "; ".join(wrong))
+    missed = [words for _ in range(PLACES) if (words := _wrong_region(diagram, weights, generator))]
+    if missed:
+        said = bool(diagram.warnings) or not all(region.agrees for region in diagram.regions)
+        return Finding(Verdict.SAID if said else Verdict.SILENT, call, "; ".join(missed))
+    return Finding(Verdict.RIGHT, call)
+
+
+def _wrong_region(diagram: PhaseDiagram, weights: Callable[[float], Any], generator: np.random.Generator) -> str:
+    """Return what brute force finds otherwise at a random point, in words; empty if it agrees or is beside a curve."""
+    (low, high), (bottom, top) = diagram.interval, diagram.window
+    x, y = generator.uniform(2 * ASIDE, 1.0 - 2 * ASIDE, 2)
+    around = {
+        id(diagram.region_at(low + (x + dx) * (high - low), bottom + (y + dy) * (top - bottom)))
+        for dx, dy in ((0, 0), (ASIDE, 0), (-ASIDE, 0), (0, ASIDE), (0, -ASIDE))
+    }
+    first, height = float(low + x * (high - low)), float(bottom + y * (top - bottom))
+    region = diagram.region_at(first, height)
+    if region is None or len(around) > 1:
+        return ""
+    critical = critical_coupling(diagram.problem.with_parameter(diagram.parameter, first))
+    assert critical is not None
+    space = brute_force.circle(weights(first), (), NODES)
+    states = brute_force.stationary_states(space, float(critical) * height, starts=STARTS)
+    stable = [state for state in states if state.unstable == 0]
+    if len(states) > 1 and states[1].gap - states[0].gap < TIE:
+        return ""
+    degrees = np.unique(space.degrees)[states[0].powers > PRESENT]
+    lowest = f"{math.gcd(*degrees.tolist())}-cluster" if degrees.size else "uniform"
+    if (region.minimiser, region.stable) == (lowest, len(stable)):
+        return ""
+    return f"at ({first:.6g}, {height:.6g}) {region.name}, and brute force finds {lowest}, {len(stable)} stable"
+
+
+def _wrong_curve(curve: Curve, weights: Callable[[float], Any], generator: np.random.Generator) -> str:
+    """Return what is wrong at random points of a curve, in words: no state, or not what makes it special."""
+    for place in generator.integers(len(curve), size=POINTS).tolist():
+        value, coupling = float(curve.first[place]), float(curve.coupling[place])
+        space = brute_force.circle(weights(value), (), NODES)
+        gaps = []
+        for other in (False, True)[: 1 if curve.other_cosine is None else 2]:
+            state = curve.state(place, other=other)
+            angles = 2.0 * np.pi * np.arange(NODES) / NODES
+            moments = space.values @ (2.0 * np.pi * state.density(angles) * space.weights)
+            masses = brute_force.gibbs(space, coupling, 1.0, moments[None])[0]
+            apart = float(np.abs(space.values @ masses - moments).max())
+            if apart > CLOSE:
+                return f"{curve.label} at {value:.9g}, {coupling:.9g} is no state: {apart:.1e}"
+            gaps.append(float(state.free_energy_gap))
+        if len(gaps) == 2 and abs(gaps[0] - gaps[1]) > CLOSE:
+            return f"the states of {curve.label} at {value:.9g} differ in energy by {gaps[0] - gaps[1]:.1e}"
+        neutral = _neutral(space, coupling, masses)
+        turned = int(np.abs(moments).max() > CLOSE)
+        if curve.type in ("fold", "branch point") and neutral[turned] > math.sqrt(CLOSE):
+            return (
+                f"{curve.label} at {value:.9g}, {coupling:.9g} has no neutral direction but {neutral[turned]:.1e}"
+            )
+    return ""
+
+
+def _neutral(space: brute_force.Discretisation, coupling: float, masses: Any) -> Any:
+    """Return the moduli of the eigenvalues of 1 + kappa w Cov, ascending; that of rotation is among them."""
+    means = space.values @ masses
+    covariance = (space.values * masses) @ space.values.T - np.multiply.outer(means, means)
+    return np.sort(
+        np.abs(np.linalg.eigvals(np.eye(means.size) + coupling * space.multipliers[:, None] * covariance))
+    )
+
+
+SUBJECTS = {"phase-diagrams": diagrams}
