@@ -384,6 +384,10 @@ class StationaryEquation:
             return 2.0 * EPS * (1.0 + 2.0 * size)
         return 8.0 * EPS * size
 
+    def leaves(self, last: Floats, b: Floats) -> bool:
+        """Return whether unknowns found beside others are on another curve than these."""
+        return False
+
     def resolves(self, b: Floats, q: float, moments: Floats) -> bool:
         """Return whether quadrature and unknowns resolve the density of (b, q)."""
         return self._nodes_suffice(b, q, moments) and self._unknowns_suffice(b)

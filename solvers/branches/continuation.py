@@ -155,7 +155,9 @@ class End:
     needed_modes: int | None = None
 
 
-def trace(start: Point, method: Arclength, first_step: float) -> Iterator[Point | End]:
+def trace(
+    start: Point, method: Arclength, first_step: float, behind: Sequence[Point] = ()
+) -> Iterator[Point | End]:
     """Yield the points that follow ``start`` in the direction of its tangent; an :class:`End` comes last.
 
     Parameters
@@ -164,8 +166,11 @@ def trace(start: Point, method: Arclength, first_step: float) -> Iterator[Point 
         A corrected point with an oriented tangent.
     first_step
         Length of the first step.
+    behind
+        Points of the curve before the start, as far as known, the farthest first: the first ones are predicted from
+        them as well.
     """
-    known, step = [start], min(first_step, method.max_step)
+    known, step = [*behind, start], min(first_step, method.max_step)
     for _ in range(method.max_points):
         point, step = _advance(known, step, method)
         yield point
@@ -244,6 +249,8 @@ def _attempt(last: Point, b: Floats, q: float, step: float, method: Arclength) -
         b, q = old.b + share * (b - old.b), end
         new = correct(last.equation, b, q, np.zeros_like(b), 1.0, newton, old.negative)
     if new is None:
+        return None, math.inf
+    if last.equation.leaves(old.b, new.b):
         return None, math.inf
     distance = length(new.b - b, new.q - q)
     cosine = ddot(old.tangent_b, new.tangent_b) + old.tangent_q * new.tangent_q

@@ -214,7 +214,7 @@ def _triple_points(found: Found, first: int, second: int) -> list[OrganisingPoin
     points = []
     for x in {x for pair in product(*graphs) for x in crossings(*pair)}:
         value, _ = window.unscaled(x, 0.0)
-        one, other = (line.point(int(np.argmin(np.abs(line.first - value)))) for line in lines)
+        one, other = (_nearest(line, value) for line in lines)
         try:
             point = triple_point(one, other, window.interval, (lines[0].label, lines[1].label))
         except MeanfieldError as error:
@@ -224,6 +224,12 @@ def _triple_points(found: Found, first: int, second: int) -> list[OrganisingPoin
         if point is not None and window.contains(float(point.values[0]), float(point.coupling)):
             points.append(point)
     return points
+
+
+def _nearest(line: Curve, value: float) -> CurvePoint:
+    """Return the point of a line nearest to a value of the parameter whose state is not uniform, as at its ends."""
+    clustered = np.flatnonzero(np.any(line.cosine[:, 1:], axis=1) | np.any(line.sine[:, 1:], axis=1))
+    return line.point(int(clustered[np.argmin(np.abs(line.first[clustered] - value))]))
 
 
 def _complete(found: Found, point: OrganisingPoint) -> None:

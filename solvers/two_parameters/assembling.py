@@ -18,7 +18,7 @@ from .beside import cusp_beside, end_beside, tricritical_beside
 from .branch_points import branch_point_start
 from .extended import ExtendedEquation
 from .folds import fold_start
-from .following import Knot, Side, extended, follow
+from .following import KNOWN, Knot, Side, behind_start, extended, follow, turned_back
 from .normal_form import tricritical_among
 from .plane import COUPLING, Plane
 from .recording import Row, organising, recorded, stationary_point, threshold_label, uniform_row
@@ -31,8 +31,14 @@ FIRST_STEP = 0.01
 # The organising point at which a curve meets the uniform state is looked for within so many times the distance of
 # its last two points, among the divisors of its mode and the multiples up to this one.
 BEYOND, LAST_PARTNER = 4.0, 32
+# Share of the unit of the other parameter within which a curve that is nothing but its start ends.
+BESIDE = 1e-3
 # States meet within this share of the last chord of where its ends say.
 STRAYED = 0.3
+# A side whose states are of this size may have stopped beside the uniform one; where it leads is seen from a point
+# at which they are so many times larger.
+SMALL, GROWN = 0.1, 2.0
+STOPPED = (Outcome.MAX_STEPS, Outcome.STEP_TOO_SMALL, Outcome.NOT_RESOLVED)
 BEFORE_END = "the curve ends less than a step before the end of the interval, beyond which its states meet others"
 # The moments of the uniform state.
 UNIFORM = np.ones(1), np.zeros(1)
@@ -67,7 +73,8 @@ def curve_from(
     for done, direction in enumerate((1, -1)):
         watch(done, 2, label)
         begin, step = _turned(first, direction), min(FIRST_STEP, method.max_step)
-        sides[direction] = follow(begin, method, step, largest_coupling)
+        behind = behind_start(sides[1]) if sides else []
+        sides[direction] = follow(begin, method, step, largest_coupling, behind)
         if sides[direction].outcome is Outcome.CLOSED_LOOP:
             # It is the whole curve.
             sides = {direction: sides[direction]}
@@ -89,11 +96,7 @@ def _turned(point: Point, direction: int) -> Point:
     place = extended(point).system(point.b, point.q).place
     first, _ = place.slopes @ [point.solution.tangent_b[-1], point.solution.tangent_q]
     if first * direction < 0.0 or (first == 0.0 and direction < 0):
-        solution = point.solution
-        reversed_solution = type(solution)(
-            solution.b, solution.q, solution.evaluation, -solution.tangent_b, -solution.tangent_q, solution.negative
-        )
-        return Point(point.equation, reversed_solution, point.arclength)
+        return turned_back(point, point.arclength)
     return point
 
 
@@ -159,8 +162,12 @@ def _rows(
             through = (label,) if mode is None else (label, threshold_label(mode))
             further = _further(knot, kind)
             points.append(organising(row, knot.event.type, plane, _bounds(knot), through, text, further))
+    if side.outcome in STOPPED:
+        side.arrival = _small(side, plane)
     warnings += side.warnings
-    if side.outcome in (Outcome.MAX_STEPS, Outcome.STEP_TOO_SMALL, Outcome.NOT_RESOLVED):
+    if side.arrival is None:
+        warnings += _untold(side, plane.names[0])
+    if side.arrival is None and side.outcome in STOPPED:
         values = ", ".join(
             f"{n} = {float(v):.6g}" for n, v in zip(plane.names, side.knots[-1].place.values, strict=True)
         )
@@ -170,6 +177,32 @@ def _rows(
     if side.arrival is not None:
         _add_uniform(side, rows, direction, label, plane, points, warnings)
     return rows
+
+
+def _untold(side: Side, name: str) -> list[str]:
+    """Return warnings of the organising points of a side that rounding hides."""
+    found = []
+    for kind, knots in side.untold.items():
+        values = [float(knot.place.values[0]) for knot in knots]
+        found.append(
+            f"{kind}s between {name} = {min(values):.6g} and {max(values):.6g} are not told: what vanishes at them "
+            "is rounding there"
+        )
+    return found
+
+
+def _small(side: Side, plane: Plane) -> int | None:
+    """Return the largest mode of a side that stopped short of the interaction it leads to, None if it does not.
+
+    There states are so nearly one, differing by powers of their amplitude, that rounding decides between them.
+    """
+    point = side.knots[-1].point
+    equation = extended(point)
+    sizes = np.abs(point.b[: equation.bases[0].degrees.size])
+    if plane.problem.confinement is not None or not 0.0 < sizes.max(initial=0.0) <= SMALL:
+        return None
+    degree = int(equation.bases[0].degrees[np.argmax(sizes)])
+    return None if _uniform_point(side, plane, degree) is None else degree
 
 
 def _further(knot: Knot, kind: CurveType) -> list[tuple[Floats, Floats]]:
@@ -267,7 +300,7 @@ def _add_meeting(
     knot = _meeting(side, plane)
     if knot is None or not _is_there(knot, side):
         degree = extended(last).bases[side.halved or 0].symmetry
-        if side.halved is not None and _uniform_point(side, plane, degree) is not None:
+        if _uniform_point(side, plane, degree) is not None:
             # Beside the interaction of a mode with its double the moments vanish at different rates.
             side.arrival = degree
             return
@@ -339,9 +372,12 @@ def _uniform_point(side: Side, plane: Plane, degree: int) -> UniformPoint | None
     """Return the organising point of the uniform branch at which a side ends in a mode, None if none is near."""
     if not plane.in_coupling:
         return None
-    values = [float(knot.place.values[plane.names.index(plane.other)]) for knot in side.knots]
-    value = values[-1]
-    reach = BEYOND * abs(value - values[-2]) + 1e-9 * abs(value) if len(values) > 1 else 1e-3 * plane.unit
+    points = [knot.point for knot in side.knots]
+    stopped, last = side.outcome in STOPPED, points[-1]
+    before = points[_farther(points) if stopped else max(len(points) - 2, 0)]
+    value = float(last.b[-1]) * plane.unit
+    near = KNOWN * abs(value) if len(points) > 1 else BESIDE * plane.unit
+    reach = BEYOND * abs(float(last.b[-1] - before.b[-1])) * plane.unit + near
     around = value - reach, value + reach
     equation = extended(side.knots[-1].point)
     modes = degree, *(mode for mode in equation.partners(degree, LAST_PARTNER) if mode != degree)
@@ -353,7 +389,35 @@ def _uniform_point(side: Side, plane: Plane, degree: int) -> UniformPoint | None
             found += tricritical_among(plane, equation.basis, degree, around)
     except InvalidInput:
         return None
-    return min(found, key=lambda point: abs(point.value - value), default=None)
+    if stopped:
+        found = [point for point in found if _leads_to(_place(plane, point), last, before)]
+    return min(found, key=lambda point: length(_place(plane, point) - [last.b[-1], last.q], 0.0), default=None)
+
+
+def _place(plane: Plane, point: UniformPoint) -> Floats:
+    """Return the coordinates x and q of a point of the uniform branch."""
+    by_name = {plane.other: point.value, COUPLING: point.coupling}
+    return np.array(plane.coordinates(*(by_name[name] for name in plane.names)))
+
+
+def _leads_to(place: Floats, last: Point, before: Point) -> bool:
+    """Return whether two points lead to a place of the uniform state, distant by their amplitude or its square."""
+    one, other = (np.array([point.b[-1], point.q]) for point in (last, before))
+    small, large = (length(point.b[:-1], 0.0) for point in (last, before))
+    if small >= large:
+        return False
+    shares = (small**power / (large**power - small**power) for power in (1, 2))
+    missed = min(length(one + share * (one - other) - place, 0.0) for share in shares)
+    return missed <= STRAYED * length(place - one, 0.0) + KNOWN
+
+
+def _farther(points: list[Point]) -> int:
+    """Return the place of the last point whose amplitude is some times that of the end, else of the first."""
+    last = length(points[-1].b[:-1], 0.0)
+    place = len(points) - 1
+    while place > 0 and length(points[place].b[:-1], 0.0) < GROWN * last:
+        place -= 1
+    return place
 
 
 def _threshold_slope(problem: Equation, parameter: str, degree: int) -> float:

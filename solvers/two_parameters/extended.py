@@ -4,6 +4,7 @@ Their unknowns are the states and the coordinate x, packed in one vector, and th
 so that :func:`solvers.branches.continuation.trace` follows their solutions as it follows branches.
 """
 
+import math
 from collections.abc import Callable, Sequence
 from functools import cached_property
 from typing import Any
@@ -26,6 +27,8 @@ from .states import AtState, WeightedBasis
 CLOSE = 0.5
 # Of a state that Newton's method takes for a more symmetric one, this share of what breaks the symmetry is left.
 COLLAPSED = 1e-7
+# Multiples of a symmetry whose states a curve might be lost to, and the share of what they lack that then remains.
+ODD_MULTIPLES, LEFT = (3, 5, 7), 0.01
 
 
 class System:
@@ -92,9 +95,10 @@ class ExtendedEquation(StationaryEquation):
 
     def system(self, b: Floats, q: float) -> System:
         """Return the system at (b, q); the last one is kept, since Newton's method asks for its parts in turn."""
-        if self._last is None or self._last[1] != q or not np.array_equal(self._last[0], b):
-            self._last = b, q, self._system(self.at_states(b, q), b)
-        return self._last[2]
+        known = self._last
+        if known is None or known[1] != q or not (known[0] is b or np.array_equal(known[0], b)):
+            self._last = known = b, q, self._system(self.at_states(b, q), b)
+        return known[2]
 
     def _system(self, states: tuple[AtState, ...], b: Floats) -> System:
         raise NotImplementedError
@@ -182,11 +186,12 @@ class ExtendedEquation(StationaryEquation):
     def partners(self, degree: int, last: int) -> list[int]:
         """Return the modes up to a last one that may be critical with that of a degree where the curve meets it.
 
-        On spheres all modes of the states feel each other, on the circle multiples.
+        They are those that the states have.
         """
         if self.basis.cosines is None:
             return [mode for mode in np.unique(self.basis.degrees).tolist() if mode <= last]
-        return [mode for mode in range(1, last + 1) if mode % degree == 0 or degree % mode == 0]
+        common = math.gcd(*(basis.symmetry for basis in self.bases))
+        return list(range(common, last + 1, common))
 
     def merges(self, last: Point, point: Point) -> bool:
         """Return whether two states of the curve become one between two points or soon after."""
@@ -217,6 +222,21 @@ class ExtendedEquation(StationaryEquation):
         own = point.unknowns_on(self)[0][self._places(place)]
         whole = float(own @ own - after @ after) > chord**2
         return whole or (len(self.bases) > 1 and self._arrives(last, point, place) is not None)
+
+    def leaves(self, last: Floats, b: Floats) -> bool:
+        """Return whether Newton's method went to the curve of a more symmetric state beside one of this curve.
+
+        On the circle a state of an odd multiple of the symmetry has singular derivatives, too, where those of this
+        curve are born of it. Of twice the symmetry, see :meth:`halved`.
+        """
+        for number, basis in enumerate(self.bases):
+            own = self._places(number)
+            before, after = last[own], b[own]
+            for multiple in ODD_MULTIPLES if basis.cosines is not None else ():
+                broken = basis.degrees // basis.symmetry % multiple != 0
+                if length(after[broken], 0.0) < LEFT * length(before[broken], 0.0):
+                    return True
+        return False
 
     def has_uniform(self, b: Floats) -> bool:
         """Return whether one of the states is the uniform one up to rounding."""

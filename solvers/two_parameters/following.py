@@ -1,7 +1,7 @@
 """Following a curve of special points from its start to both of its ends, with the organising points on the way."""
 
-from collections.abc import Callable
-from dataclasses import dataclass, field
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
 from functools import partial
 
 import numpy as np
@@ -11,10 +11,10 @@ from meanfield import Outcome
 
 from ..bases import EPS, Floats
 from ..branches.arclength import Arclength
-from ..branches.continuation import End, Point, hermite, length, point_between, trace
+from ..branches.continuation import PREDICTED_FROM, End, Point, hermite, length, point_between, trace
 from ..newton import POLISHED, correct
 from .extended import ExtendedEquation
-from .plane import Place, Plane, is_double
+from .plane import Place, is_double
 from .recording import Row, row_of
 
 # A loop has at least so many points.
@@ -80,7 +80,7 @@ class Side:
 
     ``arrival`` is the critical degree where it met the uniform state beyond the last knot; ``merged`` says that its
     two states become one there, ``halved`` is the number of that which becomes one with its image by half a period;
-    ``beyond`` is the point behind.
+    ``beyond`` is the point behind. ``untold`` has knots between which rounding decides the sign of a test.
     """
 
     knots: list[Knot]
@@ -90,6 +90,7 @@ class Side:
     halved: int | None = None
     beyond: Point | None = None
     warnings: list[str] = field(default_factory=list)
+    untold: dict[str, list[Knot]] = field(default_factory=dict)
 
 
 def extended(point: Point) -> ExtendedEquation:
@@ -99,10 +100,20 @@ def extended(point: Point) -> ExtendedEquation:
     return equation
 
 
-def follow(start: Point, method: Arclength, first_step: float, largest_coupling: float = np.inf) -> Side:
-    """Return a curve from its start along the tangent there, to the end of the interval, a coupling or its own."""
+def follow(
+    start: Point,
+    method: Arclength,
+    first_step: float,
+    largest_coupling: float = np.inf,
+    behind: Sequence[Point] = (),
+) -> Side:
+    """Return a curve from its start along the tangent there, to the end of the interval, a coupling or its own.
+
+    Points behind the start, as :func:`behind_start` has them, predict the first ones, which are then as far apart.
+    """
     side = Side([Knot.at(start)])
-    for item in trace(start, method, first_step):
+    first_step = max([first_step, *(start.arclength - point.arclength for point in behind)])
+    for item in trace(start, method, first_step, behind):
         if isinstance(item, End):
             side.outcome = item.outcome
             break
@@ -124,7 +135,7 @@ def follow(start: Point, method: Arclength, first_step: float, largest_coupling:
             side.outcome = Outcome.LEFT_INTERVAL if is_double(coupling) else Outcome.PARTIAL
             side.warnings += [] if is_double(coupling) else [TOO_STRONG]
             break
-        found, over = _events(arc, last, knot, side.warnings), _end(arc, last, knot)
+        found, over = _events(arc, last, knot, side), _end(arc, last, knot)
         if over is not None:
             side.knots += [event for event in found if event.point.arclength < over.point.arclength]
             side.knots += [] if over is last else [over]
@@ -144,6 +155,20 @@ def follow(start: Point, method: Arclength, first_step: float, largest_coupling:
             side.outcome = Outcome.CLOSED_LOOP
             break
     return side
+
+
+def behind_start(side: Side) -> list[Point]:
+    """Return points after the start of a side as points before that of the other side, the farthest first."""
+    start, *others = (knot.point for knot in side.knots[: PREDICTED_FROM + 1] if knot.event is None)
+    alike = [point for point in others if point.equation is start.equation]
+    return [turned_back(point, 2.0 * start.arclength - point.arclength) for point in alike[:-PREDICTED_FROM:-1]]
+
+
+def turned_back(point: Point, arclength: float) -> Point:
+    """Return a point with its tangent reversed, at another arclength."""
+    solution = replace(point.solution)
+    solution.reverse()
+    return Point(point.equation, solution, arclength)
 
 
 class Arc:
@@ -190,7 +215,7 @@ class Arc:
         return point, spread
 
 
-def _events(arc: Arc, last: Knot, knot: Knot, warnings: list[str]) -> list[Knot]:
+def _events(arc: Arc, last: Knot, knot: Knot, side: Side) -> list[Knot]:
     """Return the organising points between two knots; those that are not located are warned of."""
     tests = extended(knot.point).tests.items()
     changed: list[tuple[str, int | None, Callable[[Point], float]]] = [
@@ -206,12 +231,29 @@ def _events(arc: Arc, last: Knot, knot: Knot, warnings: list[str]) -> list[Knot]
         located = arc.zero(function)
         if located is not None:
             found.append(Knot.at(located[0], Event(kind, located[1], mode)))
+        elif any(_is_rounding(each.point, function) for each in (last, knot)):
+            side.untold.setdefault(kind, []).extend([last, knot])
         else:
             name = extended(knot.point).plane.names[0]
             ends = " and ".join(f"{float(each.place.values[0]):.6g}" for each in (last, knot))
             article = "an" if kind[0] in "aeiou" else "a"
-            warnings.append(f"{article} {kind} between {name} = {ends} was not located")
+            side.warnings.append(f"{article} {kind} between {name} = {ends} was not located")
     return sorted(found, key=lambda each: each.point.arclength)
+
+
+def _is_rounding(point: Point, function: Callable[[Point], float]) -> bool:
+    """Return whether the rounding of the unknowns decides the sign of a function of a point.
+
+    They are known to that of the residual over the least singular value of its derivatives across the curve.
+    """
+    equation, solution = point.equation, point.solution
+    matrix, derivative = equation.linearise(solution.b, solution.q, point.moments)
+    tangent = np.append(solution.tangent_b, solution.tangent_q)
+    whole = np.vstack([np.column_stack([matrix, derivative]), tangent / length(tangent, 0.0)])
+    _, sizes, directions = np.linalg.svd(whole)
+    shift = ROUNDINGS * EPS / sizes[-1] * directions[-1]
+    moved = replace(point, solution=replace(solution, b=solution.b + shift[:-1], q=solution.q + float(shift[-1])))
+    return abs(function(moved) - function(point)) >= abs(function(point))
 
 
 def _margin(mode: int, point: Point) -> float:
@@ -229,7 +271,7 @@ def _outside(arc: Arc) -> Point | None:
 
     def excess(arclength: float) -> float:
         point = arc(arclength)
-        value = np.nan if point is None else _value(plane, point.b, point.q)
+        value = np.nan if point is None else _first(point)
         return max(low - value, value - high)
 
     places = np.linspace(arc.first.arclength, arc.second.arclength, SAMPLES)
@@ -243,9 +285,9 @@ def _outside(arc: Arc) -> Point | None:
     return next((arc(place) for place in tried if excess(place) > 0.0), None)
 
 
-def _value(plane: Plane, b: Floats, q: float) -> float:
-    """Return the first parameter at the unknowns of a point."""
-    return float(plane.coefficients(float(b[-1]), q, plane.reference).place.values[0])
+def _first(point: Point) -> float:
+    """Return the first parameter at a point."""
+    return extended(point).plane.first_at(float(point.b[-1]), point.q)
 
 
 def _end(arc: Arc, last: Knot, knot: Knot) -> Knot | None:
@@ -260,7 +302,7 @@ def _end(arc: Arc, last: Knot, knot: Knot) -> Knot | None:
         return last
     point = _at_end(arc, end)
     if point is None:
-        located = arc.zero(lambda point: _beyond(point, end))
+        located = arc.zero(lambda point: _first(point) - end)
         if located is None:
             return last
         point = located[0]
@@ -284,7 +326,8 @@ def _at_end(arc: Arc, end: float) -> Point | None:
     aim = end / plane.unit if plane.in_coupling else 1.0 + (end - plane.interval[0]) / plane.length
 
     def beyond(arclength: float) -> float:
-        return _value(plane, *hermite((first, second), arclength)) - end
+        b, q = hermite((first, second), arclength)
+        return plane.first_at(float(b[-1]), q) - end
 
     low, high = first.arclength, second.arclength
     values = beyond(low), beyond(high)
@@ -305,11 +348,6 @@ def _at_end(arc: Arc, end: float) -> Point | None:
     if solution is None or length(solution.b - b, solution.q - q) > MISSED * (second.arclength - first.arclength):
         return None
     return Point(equation, solution, arclength).oriented(second.solution.tangent_b, second.solution.tangent_q)
-
-
-def _beyond(point: Point, end: float) -> float:
-    """Return how far the first parameter is beyond an end."""
-    return float(extended(point).system(point.b, point.q).place.values[0] - end)
 
 
 def _vertical(knots: list[Knot]) -> bool:

@@ -176,14 +176,12 @@ class Plane:
 
     def ends_by(self, degree: int, x: float, q: float) -> bool:
         """Return whether no degree beyond one moves a density by a rounding error at x and q."""
-        problem = self.at(x, q)
-        potential: Any = problem.potential
-        if potential.relative_tail_bound(problem.domain, degree) > NEGLIGIBLE:
+        domain = self.problem.domain
+        if self.potential_at(x, q).relative_tail_bound(domain, degree) > NEGLIGIBLE:
             return False
-        confinement: Any = problem.confinement
-        if confinement is None:
+        if self.problem.confinement is None:
             return True
-        return bool(confinement.tail_bound(problem.domain, degree) <= EPS * problem.positive_noise)
+        return bool(self.confinement_at(x, q).tail_bound(domain, degree) <= EPS * self.noise_at(x, q))
 
     @cached_property
     def first_unit(self) -> float:
@@ -208,6 +206,20 @@ class Plane:
     def first(self, q: float) -> float:
         """Return the first parameter at q where that is its coordinate."""
         return float(self.interval[0] + (q - 1.0) * self.length)
+
+    def first_at(self, x: float, q: float) -> float:
+        """Return the first parameter at x and q.
+
+        Raises
+        ------
+        InvalidInput
+            If it is the coupling and the other parameter is not admissible there.
+        """
+        if self.names[0] == self.other:
+            return float(x * self.unit)
+        if not self.in_coupling:
+            return self.first(q)
+        return float(self.coefficients(x, q, self.reference).place.values[0])
 
     def _values(self, x: float, q: float) -> tuple[tuple[str, float], ...]:
         """Return the parameters other than the coupling at x and q."""

@@ -99,6 +99,10 @@ class ThresholdEquation(ExtendedEquation):
         """Return None: the curve is one of uniform states."""
         return None
 
+    def leaves(self, last: Floats, b: Floats) -> bool:
+        """Return False: the curve is one of uniform states."""
+        return False
+
     def transfer(self, b: Floats, to: StationaryEquation) -> Floats:
         """Return the unknown, which is the same in all bases."""
         return b

@@ -47,7 +47,7 @@ class UniformTransition(System):
 
     def __init__(self, states: tuple[AtState, ...], b: Floats) -> None:
         (state,) = states
-        self._b, self._square = b, float(b @ b)
+        self._b, self._square = b, b @ b
         super().__init__(states, np.append(state.residual, state.energy / self._square))
 
     @cached_property
@@ -143,12 +143,6 @@ class TransitionEquation(ExtendedEquation):
         """Return the critical degree where all states of a line meet the uniform one, None if they do not."""
         found = [self._arrives(last, point, place) for place in range(len(self.bases))]
         return None if None in found else found[0]
-
-    def partners(self, degree: int, last: int) -> list[int]:
-        """Return the modes that may be critical with that of a degree where a line meets the uniform state."""
-        if len(self.bases) == 1:
-            return super().partners(degree, last)
-        return [basis.symmetry for basis in self.bases]
 
     def merges(self, last: Point, point: Point) -> bool:
         """Return whether the two states, or images of them, become one between two points or soon after."""
