@@ -61,7 +61,8 @@ def curve(
         At a triple point the two states between which the line is, by number: 0 that of ``cosine``, then those of
         ``other_cosine``. By default the first two, those of the line on which it was located.
     largest_coupling
-        The modulus of the coupling up to which the curve is followed; by default without end.
+        The modulus of the coupling up to which the curve is followed; by default up to 1e4 times that at which a mode
+        is critical, and of thresholds 1e16 times, or forces as strong beside the noise.
     method
         Step control; steps are in units of moments, relative coupling and the length of the interval.
     watch
@@ -107,11 +108,11 @@ def curve(
         raise InvalidInput(f"the interval of {parameter} must be finite and increasing, not [{low:g}, {high:g}]")
     require_followed(known)
     method = Arclength(max_step=LARGEST_STEP) if method is None else method
-    most = np.inf if largest_coupling is None else float(largest_coupling)
-    if not most > 0.0:
+    most = None if largest_coupling is None else float(largest_coupling)
+    if most is not None and not most > 0.0:
         raise InvalidInput(f"largest_coupling must be positive, not {largest_coupling}")
     options = {"parameters": list(names), "interval": [float(low), float(high)], **asdict(method)}
-    if largest_coupling is not None:
+    if most is not None:
         options["largest_coupling"] = most
 
     def describe() -> dict[str, object]:

@@ -384,6 +384,10 @@ class StationaryEquation:
             return 2.0 * EPS * (1.0 + 2.0 * size)
         return 8.0 * EPS * size
 
+    def extent(self, b: Floats, q: float) -> float:
+        """Return the size of the parameters, with which the steps of the continuation may grow."""
+        return q
+
     def leaves(self, last: Floats, b: Floats) -> bool:
         """Return whether unknowns found beside others are on another curve than these."""
         return False

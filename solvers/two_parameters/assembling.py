@@ -55,7 +55,7 @@ def curve_from(
     start: Start,
     names: tuple[str, str],
     interval: tuple[float, float],
-    largest_coupling: float,
+    largest_coupling: float | None,
     method: Arclength,
     watch: Watch,
     describe: Callable[[], dict[str, Any]],

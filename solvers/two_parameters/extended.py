@@ -84,6 +84,9 @@ class ExtendedEquation(StationaryEquation):
     symmetric = False
     # Whether curves of the type end at tricritical points of the uniform branch.
     ends_tricritically = True
+    # Strengths of the modes, one where they are critical, and forces in units of the noise, up to which curves are
+    # followed: states are points beyond.
+    strongest = 1e4
 
     def __init__(self, plane: Plane, bases: tuple[Basis, ...]) -> None:
         self.plane = plane
@@ -222,6 +225,10 @@ class ExtendedEquation(StationaryEquation):
         own = point.unknowns_on(self)[0][self._places(place)]
         whole = float(own @ own - after @ after) > chord**2
         return whole or (len(self.bases) > 1 and self._arrives(last, point, place) is not None)
+
+    def extent(self, b: Floats, q: float) -> float:
+        """Return the larger of q and the distance of x from the start."""
+        return max(q, abs(float(b[-1]) - self.plane.origin))
 
     def leaves(self, last: Floats, b: Floats) -> bool:
         """Return whether Newton's method went to the curve of a more symmetric state beside one of this curve.

@@ -28,6 +28,7 @@ ROUNDINGS = 16
 # Unknowns at a point of a curve are known to this: near organising points equations are ill-conditioned.
 KNOWN = 1e-9
 TOO_STRONG = "the coupling leaves the range of doubles, and the curve ends before"
+STRENGTH = "forces, in units of the noise, or couplings, in units of the critical ones,"
 
 
 @dataclass(slots=True)
@@ -104,7 +105,7 @@ def follow(
     start: Point,
     method: Arclength,
     first_step: float,
-    largest_coupling: float = np.inf,
+    largest_coupling: float | None = None,
     behind: Sequence[Point] = (),
 ) -> Side:
     """Return a curve from its start along the tangent there, to the end of the interval, a coupling or its own.
@@ -130,10 +131,10 @@ def follow(
                 break
             arc = Arc(last.point, outside)
         knot = Knot.at(arc.second)
-        coupling = knot.place.problem.fixed_coupling
-        if not (is_double(coupling) and abs(coupling) <= largest_coupling):
-            side.outcome = Outcome.LEFT_INTERVAL if is_double(coupling) else Outcome.PARTIAL
-            side.warnings += [] if is_double(coupling) else [TOO_STRONG]
+        farther = _farther(knot, largest_coupling)
+        if farther is not None:
+            side.outcome = Outcome.LEFT_INTERVAL
+            side.warnings += farther
             break
         found, over = _events(arc, last, knot, side), _end(arc, last, knot)
         if over is not None:
@@ -169,6 +170,26 @@ def turned_back(point: Point, arclength: float) -> Point:
     solution = replace(point.solution)
     solution.reverse()
     return Point(point.equation, solution, arclength)
+
+
+def _farther(knot: Knot, largest_coupling: float | None) -> list[str] | None:
+    """Return warnings of a point that is farther than curves are followed, None of one that is not.
+
+    It is if the coupling exceeds the largest; where none is given, if the interaction is too strong for a state.
+    """
+    coupling = knot.place.problem.fixed_coupling
+    if not is_double(coupling):
+        return [TOO_STRONG]
+    if largest_coupling is not None:
+        return [] if abs(coupling) > largest_coupling else None
+    equation = extended(knot.point)
+    (state, *_), most = equation.system(knot.point.b, knot.point.q).states, equation.strongest
+    if state.coefficients.largest <= most:
+        return None
+    values = " and ".join(
+        f"{name} = {float(value):.6g}" for name, value in zip(equation.plane.names, knot.place.values, strict=True)
+    )
+    return [f"the curve ends before {values}, where {STRENGTH} exceed {most:g}; give largest_coupling to go on"]
 
 
 class Arc:
@@ -228,10 +249,11 @@ def _events(arc: Arc, last: Knot, knot: Knot, side: Side) -> list[Knot]:
     ]
     found = []
     for kind, mode, function in changed:
-        located = arc.zero(function)
+        rounding = [_is_rounding(each.point, function) for each in (last, knot)]
+        located = None if all(rounding) else arc.zero(function)
         if located is not None:
             found.append(Knot.at(located[0], Event(kind, located[1], mode)))
-        elif any(_is_rounding(each.point, function) for each in (last, knot)):
+        elif any(rounding):
             side.untold.setdefault(kind, []).extend([last, knot])
         else:
             name = extended(knot.point).plane.names[0]

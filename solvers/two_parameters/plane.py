@@ -48,6 +48,8 @@ class Plane:
         Range of the first.
     unit : float
         The change of a parameter, the second or the one beside the coupling, as x changes by one.
+    origin : float
+        x at the start.
     axis : float
         Angle of the reflection axis from which the modes count.
     reference : (n,) int
@@ -58,6 +60,7 @@ class Plane:
     names: tuple[str, str]
     interval: tuple[float, float]
     unit: float
+    origin: float
     axis: float
     reference: Integers
 
@@ -261,6 +264,11 @@ class Coefficients:
     def strengths(self) -> Floats:
         """Lambda_k of the degrees of reference of the plane."""
         return np.asarray(self._extended[self._plane.reference].astype(float) / self._plane.numbers)
+
+    @property
+    def largest(self) -> float:
+        """The largest modulus of lambda_k and of the forces."""
+        return float(max(np.abs(self.strengths).max(), np.abs(self.forces).max(initial=0.0)))
 
     @cached_property
     def slopes(self) -> tuple[Floats, Floats]:

@@ -157,13 +157,13 @@ def plane_of(start: Start, names: tuple[str, str], interval: tuple[float, float]
         )
     equation = stationary_equation(solvers_of(problem).geometry, problem)
     axis = 0.0 if equation is None else equation.basis.axis
-    bare = Plane(problem, names, interval, 1.0, axis, np.arange(1, 33))
+    bare = Plane(problem, names, interval, 1.0, 0.0, axis, np.arange(1, 33))
     other = bare.other
     x, q = bare.coordinates(first, problem.parameters[names[1]])
     reference = _degrees(bare, x, q, partial(multiples, 1))
     if other == names[0]:
-        return Plane(problem, names, interval, float(high - low), axis, reference)
-    bare = Plane(problem, names, interval, 1.0, axis, reference)
+        return Plane(problem, names, interval, float(high - low), x / float(high - low), axis, reference)
+    bare = Plane(problem, names, interval, 1.0, x, axis, reference)
     lengths = moments_of(problem.domain, start.layout, *start.first).lengths
     coefficients = bare.coefficients(x, q, reference)
     moments = np.zeros(reference.size)
@@ -174,7 +174,7 @@ def plane_of(start: Start, names: tuple[str, str], interval: tuple[float, float]
     change = float(np.abs(attractions[0] * weights + forces[0]).max(initial=0.0))
     if not change > 0.0:
         raise InvalidInput(f"the states do not depend on {other}; take another second parameter with against=...")
-    return Plane(problem, names, interval, 1.0 / change, axis, reference)
+    return Plane(problem, names, interval, 1.0 / change, x * change, axis, reference)
 
 
 def _degrees(

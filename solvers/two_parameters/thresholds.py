@@ -10,7 +10,7 @@ import numpy as np
 
 from meanfield.theory import theory_of
 
-from ..bases import Basis, Floats
+from ..bases import EPS, Basis, Floats
 from ..branches.continuation import End, Point
 from ..equation import StationaryEquation
 from .extended import ExtendedEquation, System
@@ -55,6 +55,8 @@ class ThresholdEquation(ExtendedEquation):
     """
 
     kind = "threshold"
+    # A mode that is critical beside others so strong has a multiplier that is rounding noise of theirs.
+    strongest = 1.0 / EPS
 
     def __init__(self, plane: Plane, bases: tuple[Basis, ...], degree: int) -> None:
         super().__init__(plane, bases)
