@@ -1,6 +1,36 @@
 """Checks of the arguments that several calls have in common."""
 
-from meanfield import InvalidInput
+import numpy as np
+
+from meanfield import InvalidInput, Number
+
+# Parameters of larger modulus overflow in products.
+LARGEST_PARAMETER = 1e100
+
+
+def require_range(interval: tuple[Number, Number], what: str) -> tuple[Number, Number]:
+    """Return the ends of a range, refusing one that is not finite or not increasing.
+
+    Parameters
+    ----------
+    what
+        Its name, as in ``relative interval``.
+    """
+    low, high = interval
+    if not (np.isfinite(low) and np.isfinite(high) and low < high):
+        raise InvalidInput(f"the {what} must be finite and increasing, not [{low:g}, {high:g}]")
+    return low, high
+
+
+def require_parameter_range(interval: tuple[Number, Number], parameter: str) -> tuple[Number, Number]:
+    """Return the ends of a range of a parameter, refusing as well what is not in the range of products."""
+    low, high = require_range(interval, f"interval of {parameter}")
+    if max(abs(low), abs(high)) > LARGEST_PARAMETER:
+        raise InvalidInput(
+            f"the interval of {parameter} must be within [{-LARGEST_PARAMETER:g}, {LARGEST_PARAMETER:g}], not "
+            f"[{low:g}, {high:g}]; only ratios to the noise matter for the states, so measure in another unit"
+        )
+    return low, high
 
 
 def require_depth(depth: int) -> None:

@@ -3,19 +3,20 @@
 import time
 from dataclasses import asdict
 
-import numpy as np
-
 from meanfield import Curve, CurvePoint, InvalidInput, Number, OrganisingPoint, SpecialPoint
 from meanfield.arguments import checked, shown
 from meanfield.equations import Capability, require
 from meanfield.records import CurveType
 
+from .arguments import require_parameter_range
 from .branches.arclength import Arclength
 from .provenance import provenance
 from .threads import one_thread
 from .two_parameters import COUPLING, Start, curve_from, require_followed, start_of, states_of
 from .watching import Watch, unwatched
 
+# An example of a small noise.
+SOME_NOISE = 0.01
 # Curves are smooth: steps are as long as their prediction allows, up to this length.
 LARGEST_STEP = 0.1
 # The curves that leave organising points, beside that on which one was located.
@@ -61,8 +62,8 @@ def curve(
         At a triple point the two states between which the line is, by number: 0 that of ``cosine``, then those of
         ``other_cosine``. By default the first two, those of the line on which it was located.
     largest_coupling
-        The modulus of the coupling up to which the curve is followed; by default up to 1e4 times that at which a mode
-        is critical, and of thresholds 1e16 times, or forces as strong beside the noise.
+        The modulus of the coupling up to which the curve is followed; by default up to 1e4 times the smallest
+        that is critical, thresholds up to 1e16 times, or to forces as strong beside the noise.
     method
         Step control; steps are in units of moments, relative coupling and the length of the interval.
     watch
@@ -103,14 +104,15 @@ def curve(
     for name in names:
         problem = problem.having(name)
     known = known._replace(problem=problem)
-    low, high = interval
-    if not (np.isfinite(low) and np.isfinite(high) and low < high):
-        raise InvalidInput(f"the interval of {parameter} must be finite and increasing, not [{low:g}, {high:g}]")
+    low, high = require_parameter_range(interval, parameter)
+    if parameter == "noise" and low <= 0.0:
+        raise InvalidInput(f"curves need noise, so its interval is above 0, not from {low:g}; try {SOME_NOISE:g}")
     require_followed(known)
     method = Arclength(max_step=LARGEST_STEP) if method is None else method
     most = None if largest_coupling is None else float(largest_coupling)
-    if most is not None and not most > 0.0:
-        raise InvalidInput(f"largest_coupling must be positive, not {largest_coupling}")
+    least = float(abs(problem.fixed_coupling))
+    if most is not None and not most >= least:
+        raise InvalidInput(f"largest_coupling must be at least that of the start, {least:g}, not {most:g}")
     options = {"parameters": list(names), "interval": [float(low), float(high)], **asdict(method)}
     if most is not None:
         options["largest_coupling"] = most

@@ -7,15 +7,13 @@ from dataclasses import asdict
 from functools import partial
 from typing import TypeVar
 
-import numpy as np
-
 from meanfield import Diagram, Equation, InvalidInput, Number
 from meanfield.arguments import checked
 from meanfield.equations import Capability, has_free_energy, require
 from meanfield.records import COUPLING
 from meanfield.theory import transition_coupling
 
-from .arguments import require_depth
+from .arguments import require_depth, require_parameter_range, require_range
 from .branches.arclength import Arclength
 from .branches.exchange import mark_exchanges
 from .branches.following import Followed
@@ -212,7 +210,7 @@ def _path(
             f"give the interval of {parameter} by its values, such as --over {parameter} 1 8 or "
             f'parameter="{parameter}", interval=(1.0, 8.0)'
         )
-    low, high = _checked(interval, f"interval of {parameter}")
+    low, high = require_parameter_range(interval, parameter)
     problem = problem.having(parameter)
     if not problem.fixed_coupling:
         raise InvalidInput(
@@ -234,13 +232,6 @@ def _interval(
                 "there is no positive critical coupling to be relative to; give the interval in couplings, "
                 "such as --coupling 0 5 or interval=(0.0, 5.0)"
             )
-        low, high = _checked(DEFAULT_RELATIVE if relative is None else relative, "relative interval")
+        low, high = require_range(DEFAULT_RELATIVE if relative is None else relative, "relative interval")
         return low * critical, high * critical
-    return _checked(interval, "coupling interval")
-
-
-def _checked(interval: tuple[Number, Number], what: str) -> tuple[Number, Number]:
-    low, high = interval
-    if not (np.isfinite(low) and np.isfinite(high) and low < high):
-        raise InvalidInput(f"the {what} must be finite and increasing, not [{low:g}, {high:g}]")
-    return low, high
+    return require_range(interval, "coupling interval")

@@ -48,6 +48,13 @@ EXAMPLES = {
     "coefficients": "-1 -0.9",
     "expression": '"-cos(t) - 0.9*cos(2*t)"',
 }
+# A parameter of a potential with these options, and a range of it.
+RANGES = {
+    "beta": "beta 1 10",
+    "radius": "radius 0.5 3",
+    "screening": "screening 1 4",
+    "coefficients": "w1 -2 -0.5",
+}
 METAVARS = {
     "normalisation": "KIND",
     "coefficients": "W",
@@ -299,6 +306,14 @@ def _sign(text: str) -> int | str:
         return int(text)
     except ValueError:
         return text.strip()
+
+
+def range_example(settings: argparse.Namespace) -> str:
+    """Return a parameter of the potential that is named, with a range, as after ``--over``; of any the noise."""
+    given = [f"{name} {value:g} {value + 1:g}" for name, value in _given(settings).items()]
+    named = settings.potential in _names()
+    options = [parameter.option for parameter in parameters_of(_class(settings.potential))] if named else []
+    return next(iter([*given, *(RANGES[option] for option in options if option in RANGES)]), "noise 0.5 2")
 
 
 def _names() -> list[str]:

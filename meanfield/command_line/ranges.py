@@ -7,7 +7,7 @@ from ..equations import Equation
 from ..errors import InvalidInput
 from ..records import COUPLING
 from .options import Parser, add_coupling
-from .potential_options import at_coupling, varied
+from .potential_options import at_coupling, range_example, varied
 from .readers import number, word
 
 
@@ -85,7 +85,9 @@ def range_from(settings: argparse.Namespace) -> Range:
     try:
         low, high = map(number, ends)
     except argparse.ArgumentTypeError as error:
-        raise InvalidInput(f"--over {name} LOW HIGH takes two numbers: {error}; try --over beta 1 8") from None
+        raise InvalidInput(
+            f"--over {name} LOW HIGH takes two numbers: {error}; try --over {range_example(settings)}"
+        ) from None
     if name == COUPLING and (settings.coupling is not None or settings.relative is not None):
         raise InvalidInput("the coupling has two ranges; give one of --over coupling, --coupling and --relative")
     setattr(settings, varied(name), low)
@@ -101,7 +103,9 @@ def plane_from(settings: argparse.Namespace) -> tuple[Range, tuple[Any, Any] | N
         If there is no range of a parameter.
     """
     if settings.over is None:
-        raise InvalidInput("a phase diagram has a second parameter beside the coupling; add --over beta 1 10")
+        raise InvalidInput(
+            f"a phase diagram has a second parameter beside the coupling; add --over {range_example(settings)}"
+        )
     return range_from(settings), _pair(settings.coupling), _pair(settings.relative)
 
 

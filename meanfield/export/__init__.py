@@ -138,6 +138,7 @@ def check_phase_diagram_target(path: str | Path, force: bool = False) -> tuple[P
     """
     if _is_auto(Path(path), None):
         return check_writable(path, force, "auto")
+    checked_suffix(Path(path), (*RECORD_KINDS, ".auto"), "a format of a phase diagram")
     return check_tables_target(path, force)
 
 

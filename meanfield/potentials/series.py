@@ -116,8 +116,8 @@ _TOGETHER = 32
 
 @functools.lru_cache(maxsize=64)
 def _bessel(size: float, degree: int) -> Array:
-    # The ratios contract like exp(-k^2/size) once k exceeds sqrt(size), so the start is forgotten. Beyond the degree
-    # they are below exp(-asinh((degree - 1/2)/size)) (Amos), whose power that is 1e-20 may be reached sooner.
+    # The ratios contract like exp(-k^2/size) once k exceeds sqrt(size), so the start is forgotten. Beyond the
+    # degree they are below exp(-asinh((degree - 1/2)/size)) (Amos), whose power that is 1e-20 may come sooner.
     forgotten = 16 + int(math.sqrt(100 * size)) + int(min(size, 40.0))
     sooner = math.ceil(23 / math.asinh((degree - 0.5) / size))
     start = max(forgotten, degree + min(forgotten, sooner))

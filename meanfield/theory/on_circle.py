@@ -18,6 +18,7 @@ from ..equations import Equation
 from ..potentials import Number
 from ..potentials.series import scaled_bessel
 from .results import ROUNDING, BranchShape, GlobalCriterion
+from .scaling import normalised_multipliers
 
 _CHECKED_DEGREE = 2**12
 
@@ -69,9 +70,9 @@ class CircleTheory:
         return BranchShape(n, coupling, curvature, math.nan, float(q), float(third / relative[n]), kind)
 
     def tricritical_excess(self, problem: Equation, n: int) -> float:
-        """Return w_n - 2 w_(2n) over the largest multiplier, which vanishes where b_1 does."""
-        extended = problem.potential.extended_multipliers(problem.domain, 2 * n)
-        return float(extended[n] - 2 * extended[2 * n])
+        """Return w_n - 2 w_(2n) over the norm of the multipliers, which vanishes where b_1 does."""
+        multipliers = normalised_multipliers(problem.potential, problem.domain, 2 * n)
+        return float(multipliers[n] - 2 * multipliers[2 * n])
 
     def criterion(self, problem: Equation) -> GlobalCriterion:
         """Return the global criterion, decided by the strengths of all modes."""

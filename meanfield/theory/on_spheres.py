@@ -16,6 +16,7 @@ from ..harmonics.gegenbauer import multiplicities
 from ..potentials import Kuramoto, Logarithmic, Number, Transformer
 from ..potentials.zonal import exponential_coefficients
 from .results import ROUNDING, BranchShape, GlobalCriterion
+from .scaling import normalised_multipliers
 from .spheres import zonal_curvature, zonal_excess, zonal_slope
 from .thresholds import branching_coupling, critical_coupling, critical_modes
 from .tricritical import tricritical_between
@@ -73,8 +74,7 @@ class SphereTheory:
         """Return b_1 times the product of 1 - q_k over the slaved degrees k; 1 for even n, always transcritical."""
         if n % 2 == 0:
             return 1.0
-        extended = problem.potential.extended_multipliers(problem.domain, 2 * n)
-        return zonal_excess(problem.domain, n, extended / multiplicities(problem.domain, 2 * n))
+        return zonal_excess(problem.domain, n, normalised_multipliers(problem.potential, problem.domain, 2 * n))
 
     def criterion(self, problem: Equation) -> GlobalCriterion:
         """Return the global criterion, decided by the branch at the threshold and theorems on single potentials."""

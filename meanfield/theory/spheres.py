@@ -72,7 +72,7 @@ def zonal_curvature(domain: Domain, degree: int, shares: Extended, rounding: flo
 
 
 def zonal_excess(domain: Domain, degree: int, attractions: Extended) -> float:
-    r"""Return the curvature of an odd branch times the product over even k of (w_l/N_l - w_k/N_k) / (w/N)_max.
+    r"""Return the curvature of an odd branch times the product over even k of w_l/N_l - w_k/N_k.
 
     Its zeros are those of the curvature, it has no poles, and it is finite where w_l = 0.
 
@@ -83,14 +83,13 @@ def zonal_excess(domain: Domain, degree: int, attractions: Extended) -> float:
     degree
         l, odd.
     attractions
-        w_k/N_k for k = 0..2l, in any unit.
+        w_k/N_k for k = 0..2l or further, in any unit.
     """
     numbers, squares = multiplicities(domain, 2 * degree), squared_polynomial(domain, degree) ** 2
     even = np.arange(2, 2 * degree + 1, 2)
     quartics = squares[::2] / numbers[::2]
-    scaled = attractions / np.abs(attractions[1:]).max()
-    distances = scaled[degree] - scaled[even]
+    distances = attractions[degree] - attractions[even]
     others = np.array([np.prod(np.delete(distances, place)) for place in range(even.size)])
-    slaved = (scaled[even] * quartics[1:] * others).sum() / 2
+    slaved = (attractions[even] * quartics[1:] * others).sum() / 2
     own = quartics.sum() / 6 - np.longdouble(1) / (2 * numbers[degree] ** 2)
     return float(-(numbers[degree] ** 3) * (slaved + own * np.prod(distances)))

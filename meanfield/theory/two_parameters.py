@@ -13,7 +13,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import combinations
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -22,9 +21,9 @@ from ..arguments import checked
 from ..base import Record
 from ..equations import Equation
 from ..errors import InvalidInput
-from ..harmonics.gegenbauer import multiplicities
 from ..potentials import Number
 from .forms import theory_of
+from .scaling import normalised_multipliers
 from .thresholds import branching_coupling, require_threshold, require_uniform
 
 Floats = npt.NDArray[np.float64]
@@ -182,15 +181,9 @@ def _excess(problem: Equation, parameter: str, modes: Sequence[int], value: floa
 
 def _differences(problem: Equation, parameter: str, pairs: Sequence[tuple[int, int]], value: float) -> Floats:
     """Return the functions whose roots are the interactions of pairs of modes, (pairs,)."""
-    strengths = attractions(problem.with_parameter(parameter, value), max(m for pair in pairs for m in pair))
+    moved, last = problem.with_parameter(parameter, value), max(mode for pair in pairs for mode in pair)
+    strengths = normalised_multipliers(moved.velocity.at_uniform(moved.domain), moved.domain, last)
     return np.array([float(strengths[n] - strengths[m]) for n, m in pairs])
-
-
-def attractions(problem: Equation, degree: int) -> npt.NDArray[np.longdouble]:
-    """Return w_k/N_k, k = 0..degree, over the largest modulus of all w_k, in longdouble."""
-    potential: Any = problem.velocity.at_uniform(problem.domain)
-    relative = potential.extended_multipliers(problem.domain, degree)
-    return np.asarray(relative / multiplicities(problem.domain, degree))
 
 
 def _point(

@@ -12,6 +12,7 @@ import numpy as np
 
 from ..bases import Basis, Floats, Integers
 from ..geometry import Density
+from ..significant import even_size
 
 
 class Complement(NamedTuple):
@@ -68,14 +69,19 @@ class Complement(NamedTuple):
         return 2 * self.residue in (0, self.symmetry)
 
     def even_moments(self, density: Density, degrees: Integers, phi: Floats) -> tuple[float, float]:
-        """Return <phi^2> and <phi^4> of a sum phi over some degrees."""
-        moments = density.moments
-        row = self._two_sided(degrees, phi)
-        square = self.sign * np.convolve(row, row)
-        last = 2 * int(degrees[-1])
-        second = square @ self.means(moments, np.arange(-last, last + 1))
-        fourth = np.convolve(square, square) @ self.means(moments, np.arange(-2 * last, 2 * last + 1))
-        return float(second), float(fourth)
+        """Return <phi^2> and <phi^4> of a sum phi over some degrees, of perturbations that halve the symmetry.
+
+        By values: where a state is nearly a point phi vanishes with the distance from it, and moments cancel.
+        """
+        basis = density.basis
+        nodes = max(basis.nodes, even_size(4 * int(degrees[-1]) // self.symmetry))
+        field = basis.resized(basis.cells, nodes).synthesise(density.field)
+        weights = np.exp(field - field.max())
+        weights[[0, -1]] *= 0.5
+        angles = np.pi / (nodes * self.symmetry) * np.arange(nodes + 1)
+        squares = (phi @ (np.cos if self.sign > 0 else np.sin)(np.multiply.outer(degrees, angles))) ** 2
+        mass = float(weights.sum())
+        return float(weights @ squares) / mass, float(weights @ squares**2) / mass
 
     def _two_sided(self, degrees: Integers, values: Floats) -> Floats:
         """Return the coefficients of exp(ik theta) of a sum, of either sign of k; of sines times i."""

@@ -43,7 +43,7 @@ EXECUTORS = ("here", "processes", "dask")
 # The options of each computation, beside the coupling.
 OPTIONS = {
     "diagram": ("depth", "search", "no_rates", "max_step"),
-    "states": ("depth", "no_rates"),
+    "states": ("depth", "no_rates", "on_failure"),
     "rate": ("no_fit",),
     "ensemble": ("particles", "until", "step", "replicas", "scheme", "initial", "times", "degrees", "seed"),
 }
@@ -143,6 +143,12 @@ def _add_options(parser: Parser) -> None:
     group.add_argument("--max-step", type=number, metavar="S", help="longest step (diagram)")
     group.add_argument("--no-rates", action="store_true", help="leave decay rates out (diagram, states)")
     group.add_argument("--no-fit", action="store_true", help="the spectral gap alone (rate)")
+    group.add_argument(
+        "--on-failure",
+        choices=("raise", "return"),
+        help="if a branch cannot be followed to the coupling: let the value fail (default), or return the states "
+        "that can be had (states)",
+    )
     group.add_argument("--particles", type=whole, metavar="N", help="particles (ensemble; default: 10000)")
     group.add_argument("--until", type=number, metavar="T", help="final time (ensemble)")
     group.add_argument("--step", type=number, metavar="H", help="longest time step (ensemble)")
@@ -273,7 +279,8 @@ def _options(problem: Equation, settings: argparse.Namespace, values: Any) -> di
     if settings.relative is not None:
         options["relative"] = tuple(settings.relative) if diagram else settings.relative[0]
     own = {name: getattr(settings, name) for name in OPTIONS[settings.compute]}
-    options |= {name: own[name] for name in ("depth", "replicas", "times", "degrees") if own.get(name) is not None}
+    alike = ("depth", "replicas", "times", "degrees", "on_failure")
+    options |= {name: own[name] for name in alike if own.get(name) is not None}
     options |= {name.removeprefix("no_"): False for name in ("no_rates", "no_fit") if own.get(name)}
     if own.get("search"):
         options["search"] = True

@@ -12,6 +12,7 @@ from meanfield.equations import Interaction
 from meanfield.records import smooth
 from meanfield.theory import critical_modes, transition_coupling
 
+from ..arguments import require_parameter_range, require_range
 from ..labels import own_name
 
 Floats = npt.NDArray[np.float64]
@@ -54,9 +55,8 @@ class Window:
         if self.parameter == "coupling":
             known = ", ".join(self.problem.parameters)
             raise InvalidInput(f"a phase diagram has the coupling and a second parameter: one of {known}")
-        for what, (low, high) in ((f"interval of {self.parameter}", self.interval), ("window", self.heights)):
-            if not (np.isfinite(low) and np.isfinite(high) and low < high):
-                raise InvalidInput(f"the {what} must be finite and increasing, not [{low:g}, {high:g}]")
+        require_parameter_range(self.interval, self.parameter)
+        require_range(self.heights, "window")
         # What is not admissible at the ends is refused here, in the words of the parameter's owner.
         for value in self.interval:
             if self.parameter not in self.at(value).parameters:

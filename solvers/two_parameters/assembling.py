@@ -377,7 +377,8 @@ def _uniform_point(side: Side, plane: Plane, degree: int) -> UniformPoint | None
     before = points[_farther(points) if stopped else max(len(points) - 2, 0)]
     value = float(last.b[-1]) * plane.unit
     near = KNOWN * abs(value) if len(points) > 1 else BESIDE * plane.unit
-    reach = BEYOND * abs(float(last.b[-1] - before.b[-1])) * plane.unit + near
+    beside = side.beyond if len(points) == 1 and side.beyond is not None else before
+    reach = BEYOND * abs(float(last.b[-1] - beside.b[-1])) * plane.unit + near
     around = value - reach, value + reach
     equation = extended(side.knots[-1].point)
     modes = degree, *(mode for mode in equation.partners(degree, LAST_PARTNER) if mode != degree)

@@ -19,6 +19,8 @@ from .recording import Row, row_of
 
 # A loop has at least so many points.
 FEWEST_IN_LOOP = 8
+# Share of the size of a state that the first step takes at most.
+CAREFUL = 0.25
 # A chord misses the curve by less than this share of its length.
 MISSED = 0.3
 # Points at which the turn of the last arc, where states meet, is looked for before it is refined.
@@ -28,7 +30,7 @@ ROUNDINGS = 16
 # Unknowns at a point of a curve are known to this: near organising points equations are ill-conditioned.
 KNOWN = 1e-9
 TOO_STRONG = "the coupling leaves the range of doubles, and the curve ends before"
-STRENGTH = "forces, in units of the noise, or couplings, in units of the critical ones,"
+STRENGTH = "the coupling in units of a critical one, or the confinement in units of the noise, exceeds"
 
 
 @dataclass(slots=True)
@@ -110,10 +112,12 @@ def follow(
 ) -> Side:
     """Return a curve from its start along the tangent there, to the end of the interval, a coupling or its own.
 
-    Points behind the start, as :func:`behind_start` has them, predict the first ones, which are then as far apart.
+    Points behind the start, as :func:`behind_start` has them, predict the first ones, which are then as far apart;
+    where states are small, and about to meet, by a share of their size.
     """
     side = Side([Knot.at(start)])
-    first_step = max([first_step, *(start.arclength - point.arclength for point in behind)])
+    farthest = max((start.arclength - point.arclength for point in behind), default=0.0)
+    first_step = max(first_step, min(farthest, CAREFUL * float(np.linalg.norm(start.b[:-1]))))
     for item in trace(start, method, first_step, behind):
         if isinstance(item, End):
             side.outcome = item.outcome
@@ -133,7 +137,7 @@ def follow(
         knot = Knot.at(arc.second)
         farther = _farther(knot, largest_coupling)
         if farther is not None:
-            side.outcome = Outcome.LEFT_INTERVAL
+            side.outcome = Outcome.PARTIAL if TOO_STRONG in farther else Outcome.LEFT_INTERVAL
             side.warnings += farther
             break
         found, over = _events(arc, last, knot, side), _end(arc, last, knot)
@@ -189,7 +193,7 @@ def _farther(knot: Knot, largest_coupling: float | None) -> list[str] | None:
     values = " and ".join(
         f"{name} = {float(value):.6g}" for name, value in zip(equation.plane.names, knot.place.values, strict=True)
     )
-    return [f"the curve ends before {values}, where {STRENGTH} exceed {most:g}; give largest_coupling to go on"]
+    return [f"the curve ends before {values}, where {STRENGTH} {most:g}; give largest_coupling to go on"]
 
 
 class Arc:

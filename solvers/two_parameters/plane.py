@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from meanfield import Equation, Number
+from meanfield import Equation, InvalidInput, Number
 from meanfield.equations import NEGLIGIBLE
 
 from ..bases import EPS, Floats, Integers
@@ -134,9 +134,19 @@ class Plane:
         return self._moved(self.problem.confinement, "confinement", x, q)
 
     def noise_at(self, x: float, q: float) -> float:
-        """Return the noise at x and q."""
-        noise = [value for name, value in self._values(x, q) if self.roles[name][0] == "noise"]
-        return noise[0] if noise else self.problem.positive_noise
+        """Return the noise at x and q.
+
+        Raises
+        ------
+        InvalidInput
+            If it is a parameter and not positive there.
+        """
+        for name, value in self._values(x, q):
+            if self.roles[name][0] == "noise":
+                if not value > 0.0:
+                    raise InvalidInput(f"curves need noise, and it would be {value:g}")
+                return value
+        return self.problem.positive_noise
 
     def _moved(self, potential: Any, field: str, x: float, q: float) -> Any:
         """Return the potential of a field of the equation, its parameters those at x and q."""
@@ -247,6 +257,7 @@ class Coefficients:
 
     def __init__(self, plane: Plane, x: float, q: float, degrees: Integers) -> None:
         self._plane, self._degrees, self._place = plane, degrees, (x, q)
+        self._noise = plane.noise_at(x, q)
         self._potential = plane.potential_at(x, q)
         self._last = max(int(degrees[-1]), plane.last)
         multipliers = plane.multipliers(self._potential, self._last)
@@ -320,10 +331,6 @@ class Coefficients:
         plane, q = self._plane, np.longdouble(self._place[1])
         change = self._factor * plane.unit * self._own_slopes
         return self._extended[plane.reference] @ change[plane.reference] / q**2
-
-    @cached_property
-    def _noise(self) -> float:
-        return self._plane.noise_at(*self._place)
 
     @cached_property
     def _confinement(self) -> Any:

@@ -170,7 +170,8 @@ def plane_of(start: Start, names: tuple[str, str], interval: tuple[float, float]
     known = reference < lengths.size
     moments[known] = lengths[reference[known]]
     attractions, forces = coefficients.slopes
-    weights = np.ones(reference.size) if start.uniform else moments
+    # The direction that is critical beside a state has modes that this does not.
+    weights = np.ones(reference.size) if start.uniform or start.kind == "branch point" else moments
     change = float(np.abs(attractions[0] * weights + forces[0]).max(initial=0.0))
     if not change > 0.0:
         raise InvalidInput(f"the states do not depend on {other}; take another second parameter with against=...")

@@ -7,7 +7,7 @@ import pytest
 
 from meanfield import Circle, CosineSeries, InvalidInput, McKeanVlasov, Outcome, critical_couplings
 from solvers import Arclength, bifurcation_diagram, curve, phase_diagram
-from solvers.bases import CosineBasis
+from solvers.bases import EPS, CosineBasis
 from solvers.circle.complements import complements
 from solvers.geometry import Density
 from solvers.phases.found import ON_CURVE
@@ -208,3 +208,57 @@ def test_all_lines_of_a_triple_point_start_from_it():
         curve(triple, "w1", (-0.75, -0.6), between=(0, 3))
     with pytest.raises(InvalidInput, match="between chooses a line of a triple point, and the start is none"):
         curve(line.point(0), "w1", (-0.75, -0.6), between=(0, 1))
+
+
+def test_fourth_moments_are_known_to_rounding_where_a_state_is_nearly_a_point():
+    # There perturbations vanish like the distance from the point, and sums of its moments would cancel.
+    strength = 1e4
+    basis = CosineBasis(np.arange(1, 4), 2048, 2)
+    field = strength * np.array([1.0, 0.3, 0.1])
+    state = Density(basis, field, basis.gibbs(field).moments)
+    distances, weights = np.polynomial.legendre.leggauss(200)
+    angles = 6.0 / np.sqrt(strength) * (distances + 1.0)
+    density = weights * np.exp(field @ (np.cos(np.outer(basis.degrees, angles)) - 1.0))
+    for found in complements(basis, 9):
+        degrees = found.degrees(7)
+        phi = np.linspace(1.0, 2.0, degrees.size)
+        values = phi @ (np.cos if found.sign > 0 else np.sin)(np.outer(degrees, angles))
+        second, fourth = (float(density @ values**power) / density.sum() for power in (2, 4))
+        # The field is known to its rounding.
+        assert found.even_moments(state, degrees, phi) == pytest.approx((second, fourth), rel=strength * EPS)
+
+
+def test_no_curve_turns_by_rounding():
+    problem = McKeanVlasov(Circle(), CosineSeries((-0.33, -0.98, -0.29)), noise=0.7)
+    diagram = bifurcation_diagram(problem, relative=(0.5, 1.6), rates=False)
+    start = next(point for point in diagram.events("branch point") if point.coupling > 1.5)
+    found = curve(start, "w1", (-0.6, 0.45), largest_coupling=6e4)
+    (point,) = found.special_points
+    assert (point.type, point.status) == ("tricritical", "converged")
+    assert found.coupling.max() > 5e4
+    assert found.warnings == ()
+
+
+def test_a_parameter_may_act_on_the_critical_direction_alone():
+    w = (-0.97, -1.0, -0.64, -0.06)
+    problem = McKeanVlasov(Circle(), CosineSeries(w), noise=1.23)
+    diagram = bifurcation_diagram(problem, relative=(0.4, 2.0), rates=False)
+    start = min(diagram.events("branch point"), key=lambda point: abs(float(point.coupling) - 2.9891))
+    assert not start.cosine[1::2].any()
+    found = curve(start, "noise", (0.9, 1.4), against="w1")
+    assert found.type == "branch point"
+    for place in (0, len(found) - 1):
+        noise, w1 = found.values[place]
+        moved = McKeanVlasov(Circle(), CosineSeries((float(w1), *w[1:])), noise=float(noise))
+        diagram = bifurcation_diagram(moved, relative=(0.4, 2.0), rates=False)
+        couplings = [float(point.coupling) for point in diagram.events("branch point")]
+        assert min(abs(each / float(start.coupling) - 1.0) for each in couplings) < 1e-11
+
+
+def test_a_start_beside_an_interaction_of_modes_leads_to_it():
+    problem = McKeanVlasov(Circle(), CosineSeries((-0.39, -1.006, -0.577, -1.037)))
+    diagram = bifurcation_diagram(problem, relative=(0.6, 1.5), rates=False)
+    start = min(diagram.events("branch point"), key=lambda point: abs(float(point.coupling) - 1.9295))
+    (end,) = curve(start, "w2", (-1.406, -0.706)).special_points
+    assert (end.type, end.status) == ("mode interaction", "converged")
+    assert end.values == pytest.approx((-1.037, 2.0 / 1.037), rel=1e-12)

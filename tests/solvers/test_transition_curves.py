@@ -269,3 +269,49 @@ def test_the_modes_of_a_symmetry_end_before_those_of_the_potential(weights):
         followed = curve(start, "w1", (weights[0] - 0.02, weights[0] + 0.02))
         nearest = np.argmin(np.abs(followed.first - weights[0]))
         assert abs(followed.second[nearest] - start.coupling) <= 0.05 * abs(start.coupling)
+
+
+@pytest.mark.parametrize(
+    ("weights", "near", "parameter", "ends"),
+    [
+        ((-0.228, -0.199, -0.229, -0.399), 5.3719, "w3", [-0.399, -0.399]),
+        ((-0.51, -0.363, -0.489, -0.812, -0.539), 2.5406, "w4", [-0.539]),
+        ((-1.031, -0.048, -1.081, -1.036), 1.8511, "w3", [-1.036]),
+        ((-0.294, -0.382, -0.068), 5.3301, "w3", [-0.382]),
+    ],
+)
+def test_lines_lead_to_the_interactions_of_modes_that_their_states_do_not_have_in_common(
+    weights, near, parameter, ends
+):
+    problem = McKeanVlasov(Circle(), CosineSeries(weights))
+    diagram = bifurcation_diagram(problem, relative=(0.6, 1.5), rates=False)
+    start = min(diagram.events("transition"), key=lambda point: abs(float(point.coupling) - near))
+    value = problem.parameters[parameter]
+    found = curve(start, parameter, (value - 0.4, value + 0.3))
+    located = [point for point in found.special_points if point.type == "mode interaction"]
+    assert [float(point.values[0]) for point in located] == pytest.approx(ends, rel=1e-12)
+    assert [float(point.coupling) for point in located] == pytest.approx([-2.0 / end for end in ends], rel=1e-12)
+    assert found.warnings == ()
+
+
+def test_a_threshold_whose_coefficient_vanishes_is_cut():
+    problem = McKeanVlasov(Circle(), CosineSeries((0.2, -0.5)))
+    start = bifurcation_diagram(problem, relative=(0.5, 1.6), rates=False).events("branch point")[0]
+    found = curve(start, "w2", (-0.6, 0.2))
+    assert found.special_points == ()
+    assert found.coupling[-1] > 1e15
+    assert (found.coupling * found.first == pytest.approx(-2.0, rel=1e-12)) is True
+    (warning,) = found.warnings
+    assert "largest_coupling" in warning
+    assert curve(start, "w2", (-0.6, 0.2), largest_coupling=1e3).coupling.max() <= 1e3
+
+
+def test_steps_grow_with_the_distance_in_the_other_parameter():
+    # In the plane of two coefficients the line goes off to infinity in the second.
+    problem = McKeanVlasov(Circle(), CosineSeries((-0.97, -1.0, -0.64, -0.06)), noise=1.23)
+    diagram = bifurcation_diagram(problem, relative=(0.4, 2.0), rates=False)
+    start = min(diagram.events("branch point"), key=lambda point: abs(float(point.coupling) - 2.9891))
+    found = curve(start, "w2", (-1.3, -0.6), against="w3")
+    assert np.abs(found.values[:, 1]).max() > 1e3
+    assert len(found) < 500
+    assert any("largest_coupling" in warning for warning in found.warnings)
