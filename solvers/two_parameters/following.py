@@ -140,17 +140,17 @@ def follow(
             side.outcome = Outcome.PARTIAL if TOO_STRONG in farther else Outcome.LEFT_INTERVAL
             side.warnings += farther
             break
-        found, over = _events(arc, last, knot, side), _end(arc, last, knot)
+        over = _end(arc, last, knot)
         if over is not None:
-            side.knots += [event for event in found if event.point.arclength < over.point.arclength]
-            side.knots += [] if over is last else [over]
-            if over is last and not _is_end(last):
+            if over is not last:
+                side.knots += [*_events(Arc(last.point, over.point), last, over, side), over]
+            elif not _is_end(last):
                 side.warnings.append(
                     "no point was found at the end of the interval, and the curve is cut before it"
                 )
             side.outcome = Outcome.LEFT_INTERVAL
             break
-        side.knots += [*found, knot]
+        side.knots += [*_events(arc, last, knot, side), knot]
         if len(side.knots) == FEWEST_IN_LOOP and _vertical(side.knots):
             side.outcome = Outcome.VERTICAL
             name = extended(item).plane.names[0]

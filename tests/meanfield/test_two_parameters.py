@@ -134,6 +134,21 @@ def test_what_values_do_not_resolve_is_named():
     assert unresolved_points(problem, "radius", (0.1, 3.1), (1, 2)) == []
 
 
+@pytest.mark.parametrize(
+    ("domain", "weights", "parameter", "interval"),
+    [
+        (Circle(), (-0.45, -0.6), "w1", (-0.854, -0.3)),
+        (Circle(), (-0.69, 0.2), "w2", (-0.323, 0.815)),
+        (Sphere(3), (-0.45, -0.6, -0.5), "w1", (-0.854, -0.3)),
+    ],
+)
+def test_multipliers_that_are_linear_are_resolved_where_another_becomes_the_largest(
+    domain, weights, parameter, interval
+):
+    series = CosineSeries(weights) if domain == Circle() else GegenbauerSeries(weights, domain.dimension)
+    assert unresolved_points(McKeanVlasov(domain, series), parameter, interval, (1, 2, 3)) == []
+
+
 def test_nonsense_is_refused_in_a_sentence():
     problem = McKeanVlasov(Circle(), Transformer(beta=1.0))
     with pytest.raises(InvalidInput, match="beta"):

@@ -243,6 +243,12 @@ def test_refusals():
         curve(fold, "beta", (6.0, 8.0))
     with pytest.raises(InvalidInput, match="finite and increasing"):
         curve(fold, "beta", (8.0, 2.0))
+    with pytest.raises(InvalidInput, match=r"within \[-1e\+100, 1e\+100\]"):
+        curve(fold, "beta", (2.0, 1e300))
+    with pytest.raises(InvalidInput, match="above 0, not from 0"):
+        curve(fold, "noise", (0.0, 2.0))
+    with pytest.raises(InvalidInput, match="at least that of the start, 0.184"):
+        curve(fold, "beta", (2.0, 8.0), largest_coupling=0.1)
     with pytest.raises(InvalidInput, match="differ, and both are beta"):
         curve(fold, "beta", (2.0, 8.0), against="beta")
     with pytest.raises(InvalidInput, match="needs a second parameter"):

@@ -198,6 +198,7 @@ def test_the_coupling_by_name_is_the_default():
 WRONG = {
     "unknown": ({"parameter": "betta"}, (1.0, 2.0), "did you mean beta"),
     "reversed": ({"parameter": "beta"}, (2.0, 1.0), "finite and increasing"),
+    "huge": ({"parameter": "beta"}, (1.0, 1e300), r"within \[-1e\+100, 1e\+100\]"),
     "negative": ({"parameter": "beta"}, (-1.0, 1.0), "is not admissible"),
     "without noise": ({"parameter": "noise"}, (0.0, 1.0), "noise"),
     "missing": ({"parameter": "beta"}, None, "interval of beta"),

@@ -125,9 +125,12 @@ def test_a_curve_that_leaves_the_resolvable_range_says_so():
         rates=False,
         depth=1,
     ).events("fold")[-1]
-    found = curve(fold, "noise", (1e-7, 1.1), against="coupling")
+    found = curve(fold, "noise", (1e-7, 1.1), against="coupling", largest_coupling=1.0)
     assert found.first_outcome is Outcome.NOT_RESOLVED
     assert "too concentrated" in found.warnings[0]
+    # Before, interactions are too strong for a state.
+    (warning,) = curve(fold, "noise", (1e-7, 1.1), against="coupling").warnings
+    assert "largest_coupling" in warning
 
 
 def test_a_coupling_beyond_doubles_ends_a_curve():
