@@ -194,7 +194,18 @@ class BranchPointEquation(SingularEquation):
         block = found.block
         phi = np.abs(block.coefficients.attractions * found.null[0] / block.weights)
         last = self.degrees >= self.degrees[-1] - 3 * self.complement.symmetry
-        return bool(phi[last].max() <= EPS * phi.max()) or self.plane.ends_by(self.last, *found.states[0].place)
+        return bool(phi[last].max() <= EPS * phi.max()) or not self._beyond(found).size
+
+    def _beyond(self, found: System) -> Integers:
+        """Return the next significant degrees beyond those of the critical direction, if the potential has any."""
+        (state,), last = found.states, self.last
+        limit = self.basis.most_cells * self.basis.symmetry
+        while last <= limit and not self.plane.ends_by(last, *state.place):
+            last *= 2
+            degrees = self.plane.significant(*state.place, self.complement.degrees(last))
+            if degrees[-1:] > self.degrees[-1]:
+                return degrees
+        return np.zeros(0, dtype=int)
 
     def refined(self, b: Floats, q: float, moments: Floats) -> ExtendedEquation | None:
         """Return the system with more nodes, unknowns or degrees, or other borders; None at the limits."""
@@ -203,9 +214,8 @@ class BranchPointEquation(SingularEquation):
             self._borders_fit(found) and all(map(self._suffices, found.states))
         ):
             return super().refined(b, q, moments)
-        last = 2 * self.last
-        more = self.plane.significant(*found.states[0].place, self.complement.degrees(last))
-        degrees = np.union1d(self.degrees, more)
+        degrees = np.union1d(self.degrees, self._beyond(found))
+        last = max(2 * self.last, int(degrees[-1]))
         if degrees.size > MAX_UNKNOWNS or last > self.basis.most_nodes:
             return None
         borders = np.zeros((2, degrees.size))

@@ -140,14 +140,7 @@ def follow(
             side.outcome = Outcome.PARTIAL if TOO_STRONG in farther else Outcome.LEFT_INTERVAL
             side.warnings += farther
             break
-        over = _end(arc, last, knot)
-        if over is not None:
-            if over is not last:
-                side.knots += [*_events(Arc(last.point, over.point), last, over, side), over]
-            elif not _is_end(last):
-                side.warnings.append(
-                    "no point was found at the end of the interval, and the curve is cut before it"
-                )
+        if _left(arc, last, knot, side):
             side.outcome = Outcome.LEFT_INTERVAL
             break
         side.knots += [*_events(arc, last, knot, side), knot]
@@ -314,6 +307,18 @@ def _outside(arc: Arc) -> Point | None:
 def _first(point: Point) -> float:
     """Return the first parameter at a point."""
     return extended(point).plane.first_at(float(point.b[-1]), point.q)
+
+
+def _left(arc: Arc, last: Knot, knot: Knot, side: Side) -> bool:
+    """Return whether a side leaves its interval between two knots; what is there up to the end is added to it."""
+    over = _end(arc, last, knot)
+    if over is None:
+        return False
+    if over is not last:
+        side.knots += [*_events(Arc(last.point, over.point), last, over, side), over]
+    elif not _is_end(last):
+        side.warnings.append("no point was found at the end of the interval, and the curve is cut before it")
+    return True
 
 
 def _end(arc: Arc, last: Knot, knot: Knot) -> Knot | None:

@@ -11,7 +11,7 @@ from meanfield.harmonics import Layout, largest_degree, modes_of, moments_of, zo
 from meanfield.records import CurveType
 from meanfield.theory import critical_couplings
 
-from ..bases import Basis, Floats, Integers, InvariantBasis, multiples
+from ..bases import EPS, Basis, Floats, Integers, InvariantBasis, multiples
 from ..branches.continuation import End, Point, length, resolve
 from ..domains import solvers_of
 from ..limits import MAX_HARMONIC_DEGREE, MAX_SPHERICAL_DEGREE, MAX_UNKNOWNS
@@ -179,14 +179,17 @@ def plane_of(start: Start, names: tuple[str, str], interval: tuple[float, float]
 
 
 def _degrees(
-    plane: Plane, x: float, q: float, admissible: Callable[[int], Integers], symmetry: int = 1
+    plane: Plane, x: float, q: float, admissible: Callable[[int], Integers], symmetry: int = 1, last: int = 0
 ) -> Integers:
-    """Return the significant degrees of some at a point of the plane, the first ones if they decay too slowly."""
+    """Return the significant degrees of some at a point of the plane.
+
+    Where multipliers decay too slowly for all of them, those up to the last one of a state, and the first ones.
+    """
     for limit in (32, 64, 128, 256, 512):
         degrees = plane.significant(x, q, admissible(symmetry * limit))
         if plane.ends_by(symmetry * limit, x, q):
             return degrees
-    return plane.significant(x, q, admissible(32 * symmetry))
+    return plane.significant(x, q, admissible(max(32 * symmetry, last)))
 
 
 def symmetry_of(problem: Equation, cosine: Floats) -> int:
@@ -212,7 +215,8 @@ def basis_of(plane: Plane, cosine: Floats, place: tuple[float, float]) -> Basis:
     """
     problem = plane.problem
     symmetry = symmetry_of(problem, cosine)
-    degrees = _degrees(plane, *place, partial(multiples, symmetry), symmetry)
+    last = int(np.flatnonzero(np.abs(cosine) > EPS).max(initial=0))
+    degrees = _degrees(plane, *place, partial(multiples, symmetry), symmetry, last)
     if not degrees.size:
         raise InvalidInput(f"no mode of the potential acts on densities of the symmetry {symmetry} of the start")
     geometry = solvers_of(problem).geometry
@@ -249,7 +253,7 @@ def _without_axis(
             "curves of states without an axis are followed where mirrors or half turns hold them in place, and the "
             f"symmetry of the start is {group.name}; start from a more symmetric state"
         )
-    degrees = _degrees(plane, *place, group.admissible)
+    degrees = _degrees(plane, *place, group.admissible, last=largest_degree(cosine.size))
     degrees = degrees[degrees <= MAX_HARMONIC_DEGREE]
     _require_few(degrees)
     nodes = even_size(max(2 * int(degrees[-1]), solvers_of(plane.problem).geometry.fewest_nodes))

@@ -9,8 +9,12 @@ import pytest
 from meanfield import (
     Circle,
     CosineSeries,
+    HegselmannKrause,
     InvalidInput,
+    KellerSegel,
+    Kuramoto,
     McKeanVlasov,
+    Onsager,
     Outcome,
     Transformer,
     critical_couplings,
@@ -20,6 +24,7 @@ from meanfield import (
 from meanfield.equations import Interaction
 from solvers import bifurcation_diagram, curve
 
+EPS = float(np.finfo(float).eps)
 RANDOM = np.random.default_rng(5)
 TILTED = McKeanVlasov(Circle(), Transformer(6.0), confinement=CosineSeries((0.02,)))
 
@@ -315,3 +320,39 @@ def test_steps_grow_with_the_distance_in_the_other_parameter():
     assert np.abs(found.values[:, 1]).max() > 1e3
     assert len(found) < 500
     assert any("largest_coupling" in warning for warning in found.warnings)
+
+
+@pytest.mark.parametrize(
+    ("potential", "parameter", "relative", "width"),
+    [
+        (KellerSegel(screening=4.0), "screening", (0.3, 1.3), 0.04),
+        (HegselmannKrause(radius=0.5888), "radius", (0.3, 1.2), 0.01),
+    ],
+)
+def test_states_of_many_modes_start_curves_where_multipliers_decay_slowly(potential, parameter, relative, width):
+    diagram = bifurcation_diagram(McKeanVlasov(Circle(), potential), relative=relative, depth=1, rates=False)
+    (value,) = potential.parameter_values().values()
+    for kind in ("transition", "fold"):
+        start = diagram.events(kind, "1-cluster")[0]
+        found = curve(start, parameter, (value - width, value + width))
+        assert found.modes.min() > 128
+        assert found.warnings == ()
+        place = int(np.argmin(np.abs(found.first - value)))
+        assert found.first[place] == pytest.approx(value, rel=4 * EPS)
+        assert found.coupling[place] == pytest.approx(float(start.coupling), rel=1e-11)
+        moved = potential.with_parameter(parameter, float(found.first[-1]))
+        beside = bifurcation_diagram(McKeanVlasov(Circle(), moved), relative=relative, depth=1, rates=False)
+        assert found.coupling[-1] == pytest.approx(float(beside.events(kind, "1-cluster")[0].coupling), rel=1e-11)
+
+
+def test_branch_points_are_followed_where_the_potential_lacks_the_modes_of_a_class():
+    mixture = Onsager() + 0.625 * Kuramoto()
+    diagram = bifurcation_diagram(McKeanVlasov(Circle(), mixture), relative=(0.9, 1.8), rates=False)
+    start = next(p for p in diagram.events("branch point") if diagram.branches[p.branch].label == "2-cluster")
+    found = curve(start, "kuramoto_factor", (0.594, 0.656))
+    assert found.warnings == ()
+    assert (found.first[0], found.first[-1]) == (0.594, 0.656)
+    moved = McKeanVlasov(Circle(), Onsager() + 0.656 * Kuramoto())
+    beside = bifurcation_diagram(moved, relative=(0.9, 1.8), rates=False)
+    couplings = [float(point.coupling) for point in beside.events("branch point")]
+    assert min(abs(each / found.coupling[-1] - 1.0) for each in couplings) < 1e-11
