@@ -1,6 +1,7 @@
 """Phase diagrams: regions tinted by their minimiser and hatched where more than one state is stable.
 
-First-order lines, across which the minimiser changes, are bold; curves that separate no regions are faint.
+First-order lines, across which the minimiser changes, are bold; curves that separate no regions are faint. Regions
+of which a search at a random point, or diagrams inside, say otherwise are dotted.
 """
 
 import math
@@ -26,7 +27,7 @@ Floats = NDArray[np.float64]
 
 # The tint of the uniform state, and the share of a colour of the palette in those of the others.
 UNIFORM_TINT, SHARE = "#F4F4F1", 0.24
-HATCH = "//////"
+HATCH, DOUBT = "//////", "..."
 # Width and dashes of curves by type, and their names in the legend.
 LINES: dict[str, tuple[float, Any, str]] = {
     "transition": (2.6, "-", "equal free energy: first-order transition"),
@@ -49,6 +50,11 @@ BESIDE = (2e-3, 2e-4, 2e-5)
 RASTER = (240, 160)
 LETTER = (0.52, 1.3)
 ROW = 3
+# Distances of names from their markers in points; cells that count as covered where another marker is as near to a
+# name as its own, and where the name is at the larger distance, with a line to it.
+NEAR, FAR = 5.0, 20.0
+CONFUSED, LED = 200.0, 20.0
+SIDES = ((1, 1), (-1, 1), (1, -1), (-1, -1), (0, 1), (0, -1), (1, 0), (-1, 0))
 
 
 @checked
@@ -150,6 +156,8 @@ def _fill(ax: "Axes", region: Region, tints: dict[str, str]) -> None:
     ax.add_patch(PathPatch(path, facecolor=tint, edgecolor=tint, linewidth=0.6, zorder=0.5))
     if region.stable is not None and region.stable > 1:
         ax.add_patch(PathPatch(path, facecolor="none", edgecolor="0.55", hatch=HATCH, linewidth=0.0, zorder=0.6))
+    if region.agrees is False:
+        ax.add_patch(PathPatch(path, facecolor="none", edgecolor="0.35", hatch=DOUBT, linewidth=0.0, zorder=0.7))
 
 
 def _draw_curve(ax: "Axes", diagram: PhaseDiagram, curve: Curve, style: dict[str, Any]) -> list[str]:
@@ -234,6 +242,10 @@ def _explain(ax: "Axes", diagram: PhaseDiagram, tints: dict[str, str], used: Seq
     if any(region.stable is not None and region.stable > 1 for region in diagram.regions):
         several = "two or more stable states" if _most(diagram) > 2 else "two stable states"
         handles.append(Patch(facecolor="white", edgecolor="0.55", hatch=HATCH, linewidth=0.5, label=several))
+    if any(region.agrees is False for region in diagram.regions):
+        handles.append(
+            Patch(facecolor="white", edgecolor="0.35", hatch=DOUBT, linewidth=0.5, label="not confirmed")
+        )
     handles += [
         Line2D([], [], color=STRONG, linewidth=width, linestyle=dashes, label=text)
         for kind, (width, dashes, text) in LINES.items()
@@ -257,6 +269,9 @@ def _write(ax: "Axes", diagram: PhaseDiagram) -> None:
     size = np.array([extent.width, extent.height]) * 72.0 / figure.dpi
     taken = _curve_raster(diagram)
     for point in diagram.special_points:
+        x, y = _scaled(diagram, point)
+        _take(taken, (float(x), float(y)), (float(8.0 / size[0]), float(8.0 / size[1])))
+    for point in diagram.special_points:
         _name_point(ax, diagram, point, taken, size)
     for region in diagram.regions:
         text = branch_name(region.minimiser)
@@ -276,20 +291,50 @@ def _name_point(
 ) -> None:
     """Write the name of an organising point to the side of it on which there is room, and take its place."""
     text = point.type
-    width, height = _box(text, 8.0, size)
+    box = _box(text, 8.0, size)
+    own = _scaled(diagram, point)
+    if not np.all((own >= 0.0) & (own <= 1.0)):
+        return
+    others = [_scaled(diagram, other) for other in diagram.special_points if other is not point]
+    places = [
+        (own + side * (distance / size + 0.5 * np.array(box)), distance)
+        for distance in (NEAR, FAR)
+        for side in np.array(SIDES)
+    ]
+    cost = [
+        _covered(taken, (x, y), box)
+        + (LED if distance == FAR else CONFUSED * _is_confused((x, y), box, own, others, size))
+        for (x, y), distance in places
+    ]
+    best, distance = places[int(np.argmin(cost))]
+    place = float(best[0]), float(best[1])
+    _take(taken, place, box)
+    x, y = _unscaled(diagram, *place)
+    if distance == FAR:
+        line = {"arrowstyle": "-", "color": STRONG, "linewidth": 0.6, "shrinkA": 0.0, "shrinkB": 3.0}
+        ax.annotate("", _unscaled(diagram, float(own[0]), float(own[1])), (x, y), arrowprops=line, zorder=2.5)
+    ground = {"boxstyle": "square,pad=0.1", "facecolor": "white", "edgecolor": "none", "alpha": 0.7}
+    ax.text(x, y, text, ha="center", va="center", fontsize=8, color=STRONG, zorder=4.0, bbox=ground)
+
+
+def _scaled(diagram: PhaseDiagram, point: OrganisingPoint) -> Floats:
+    """Return the place of an organising point in shares of the axes."""
     (low, high), (lowest, highest) = diagram.interval, diagram.window
     x, y = (float(point.values[0]) - low) / (high - low), (diagram.height(point) - lowest) / (highest - lowest)
-    if not (0.0 <= x <= 1.0 and 0.0 <= y <= 1.0):
-        return
-    gap_x, gap_y = 5.0 / size
-    places = [
-        (x + sx * (gap_x + 0.5 * width), y + sy * (gap_y + 0.5 * height))
-        for sx, sy in ((1, 1), (-1, 1), (1, -1), (-1, -1), (0, 1), (0, -1))
-    ]
-    cost = [_covered(taken, place, (width, height)) for place in places]
-    best = places[int(np.argmin(cost))]
-    _take(taken, best, (width, height))
-    ax.text(*_unscaled(diagram, *best), text, ha="center", va="center", fontsize=8, color=STRONG, zorder=4.0)
+    return np.array([x, y])
+
+
+def _is_confused(
+    place: tuple[float, float], box: tuple[float, float], own: Floats, others: Sequence[Floats], size: Floats
+) -> bool:
+    """Return whether a name, a box about a place, is no nearer to its own marker than to one of the others."""
+
+    def distance(marker: Floats) -> float:
+        beyond = np.maximum(np.abs(marker - np.array(place)) - 0.5 * np.array(box), 0.0)
+        return float(np.linalg.norm(beyond * size))
+
+    # Sizes of letters are estimates.
+    return any(distance(other) < distance(own) + 2.0 * NEAR for other in others)
 
 
 def _unscaled(diagram: PhaseDiagram, x: float, y: float) -> tuple[float, float]:

@@ -156,3 +156,40 @@ def test_labelled_points_hold_the_state_and_all_parameters(tmp_path):
     np.testing.assert_allclose(body[1:3], LINE.cosine[0, 1:], atol=1e-16)
     # The second parameter is an unknown where free energies are equal.
     np.testing.assert_allclose(body[3:], [LINE.coupling[0], LINE.coupling[0], 1.0, LINE.first[0]], rtol=1e-10)
+
+
+def test_the_picture_dots_what_is_not_confirmed():
+    dotted = [patch for patch in DIAGRAM.plot().patches if patch.get_hatch() == "..."]
+    assert len(dotted) == sum(region.agrees is False for region in DIAGRAM.regions) == 1
+    assert "not confirmed" in {text.get_text() for text in DIAGRAM.plot().get_legend().get_texts()}
+    sure = dataclasses.replace(
+        DIAGRAM, regions=tuple(dataclasses.replace(region, agrees=True) for region in DIAGRAM.regions)
+    )
+    assert not any(patch.get_hatch() == "..." for patch in sure.plot().patches)
+    assert "not confirmed" not in {text.get_text() for text in sure.plot().get_legend().get_texts()}
+
+
+@pytest.mark.parametrize("apart", [0.0, 0.03, 0.06])
+def test_names_of_neighbouring_points_are_nearest_to_their_own_markers(apart):
+    (point,) = LINE.special_points
+    kinds = ("tricritical", "end point", "triple point")
+    points = tuple(
+        dataclasses.replace(point, type=kind, values=np.array([3.2 + apart * place, 0.0]), relative_coupling=1.0)
+        for place, kind in enumerate(kinds)
+    )
+    ax = dataclasses.replace(DIAGRAM, special_points=points).plot()
+    ax.figure.draw_without_rendering()
+    markers = {line.get_marker(): ax.transData.transform(line.get_xydata()[0]) for line in ax.get_lines()}
+    led = [text.get_position() for text in ax.texts if not text.get_text()]
+    for text in ax.texts:
+        if text.get_text() not in kinds:
+            continue
+        box = text.get_window_extent()
+        own = {"tricritical": "o", "end point": "D", "triple point": "^"}[text.get_text()]
+        distances = {
+            mark: np.hypot(*(np.clip(markers[mark], (box.x0, box.y0), (box.x1, box.y1)) - markers[mark]))
+            for mark in "oD^"
+        }
+        near = min(distances.values())
+        # Where it is not, or as near to another one, a line leads from the name to its marker.
+        assert text.get_position() in led or apart == 0.0 or distances[own] == near

@@ -247,7 +247,7 @@ def test_refusals():
         curve(fold, "beta", (2.0, 1e300))
     with pytest.raises(InvalidInput, match="above 0, not from 0"):
         curve(fold, "noise", (0.0, 2.0))
-    with pytest.raises(InvalidInput, match="at least that of the start, 0.184"):
+    with pytest.raises(InvalidInput, match=r"at least that of the start, 0\.184"):
         curve(fold, "beta", (2.0, 8.0), largest_coupling=0.1)
     with pytest.raises(InvalidInput, match="differ, and both are beta"):
         curve(fold, "beta", (2.0, 8.0), against="beta")

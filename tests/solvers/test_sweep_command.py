@@ -86,7 +86,10 @@ def test_values_that_fail_end_in_an_exit_code(capsys, tmp_path):
         ("--over beta 1 3 3 --compute states --store runs", "needs a coupling"),
         ("--over beta 1 3 3 --coupling 1 --store runs", "takes two couplings, LOW HIGH, not 1"),
         ("--over beta 1 3 3 --no-fit --store runs", "--no-fit belongs to --compute rate, not diagram"),
-        ("--over beta 1 3 3 --on-failure return --store runs", "--on-failure belongs to --compute states, not diagram"),
+        (
+            "--over beta 1 3 3 --on-failure return --store runs",
+            "--on-failure belongs to --compute states, not diagram",
+        ),
         ("--over beta 1 3 3 --compute ensemble --coupling 1 --store runs", "needs a final time"),
         ("--over beta 1 3 3 --executor cluster --store runs", "must be one of here, processes, dask"),
         ("--over beta 1 3 3 --executor processes --scheduler tcp://a:1 --store runs", "belongs to --executor dask"),
