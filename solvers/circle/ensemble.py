@@ -16,12 +16,12 @@ from functools import partial
 from typing import Any
 
 import numpy as np
+import scipy.fft
 from numpy.typing import NDArray
 
 from ..bases import Floats, Integers
 from ..batched import newton, parts, relaxed, solutions
 from ..equation import StationaryEquation
-from ..significant import even_size
 from .rotation import Complexes
 
 # Modes below the first do not move a density by more than the search is exact to, those below the second little.
@@ -78,11 +78,6 @@ class Ensemble:
         if confinement is not None:
             curvature += float(np.abs(confinement) @ np.arange(1, confinement.size + 1) ** 2)
         finest = max(4 * int(self.degrees.max(initial=1)), int(min(8.0 * np.sqrt(curvature), NODES[1])))
-        self.nodes = max(NODES[0], even_size(2 * finest))
-        self._fixed = np.zeros(self.nodes // 2 + 1, dtype=complex)
-        if confinement is not None:
-            count = min(confinement.size, self.nodes // 2)
-            self._fixed[1 : count + 1] = 0.5 * confinement[:count]
         strong = np.argsort(-np.abs(self.strengths), kind="stable")[: int(np.clip(significant.size // 2, *SOLVED))]
         # What a weak confinement leaves of the slope along rotations must not be lost among weak modes.
         least_strong = SIGNIFICANT if self.confined else STRONG
@@ -92,9 +87,23 @@ class Ensemble:
         degrees = self.degrees[self.strong]
         difference = degrees[:, None] - degrees
         self._total, self._distance = degrees[:, None] + degrees, np.abs(difference)
+        # Of the nodes the moment k has those of degrees from nodes - k as its error.
+        self._last = max(int(self.degrees.max()), int(self._total.max(initial=0)))
+        self.nodes = max(NODES[0], 2 * scipy.fft.next_fast_len(-(-(finest + self._last) // 2), real=True))
+        self._fixed, self._confining = self._of_confinement(confinement)
         self._order = np.sign(difference)
         self._signs = np.tile(np.sign(self.strengths[self.strong]), 2)
         self._roots = np.tile(np.sqrt(np.abs(self.strengths[self.strong])), 2)
+
+    def _of_confinement(self, coefficients: Any) -> tuple[Complexes, Floats]:
+        """Return half of the coefficients of -V/D from degree 0 to nodes/2, and its values on the nodes."""
+        count = 0 if coefficients is None else coefficients.size
+        times = 1 + 2 * count // self.nodes
+        series = np.zeros(times * self.nodes // 2 + 1, dtype=complex)
+        if coefficients is not None:
+            series[1 : count + 1] = 0.5 * coefficients
+        values = np.fft.irfft(series, times * self.nodes, norm="forward")[::times]
+        return series[: self.nodes // 2 + 1], values
 
     def moments(self, rows: Complexes) -> Complexes:
         """Return the moments 0 to nodes/2 of the Gibbs densities of the fields of rows."""
@@ -108,20 +117,21 @@ class Ensemble:
         degrees = np.arange(self._fixed.size)
         return np.asarray(-2j * degrees * self._fixed * self.moments(row[None])[0].conj())
 
-    def densities_of(self, fields: Complexes) -> tuple[Complexes, Floats]:
+    def densities_of(self, fields: Complexes, even: bool = False) -> tuple[Complexes, Floats]:
         """Return moments and log(Z/2 pi) of the densities exp(sum 2 Re(field_k exp(ikt)) - V/D)/Z, row by row.
 
-        The moments go up to the degrees of products of strong modes at least.
+        The moments go up to the degrees of products of strong modes at least. ``even``: all densities are.
         """
         if self._waves is None:
             return self._transformed(fields)
-        synthesis, analysis = self._waves
-        values = np.concatenate([fields.real, fields.imag, np.ones((len(fields), 1))], axis=1) @ synthesis
+        synthesis, analysis = self._even_waves if even else self._waves
+        parts = [fields.real, *([] if even else [fields.imag]), np.ones((len(fields), 1))]
+        values = np.concatenate(parts, axis=1) @ synthesis
         top = values.max(axis=1)
         values -= top[:, None]
         sums = np.exp(values, out=values) @ analysis
-        mass, count = sums[:, :1], analysis.shape[1] // 2
-        moments = np.asarray(sums[:, :count] + 1j * sums[:, count:], dtype=np.complex128) / mass
+        mass, count = sums[:, :1], self._last + 1
+        moments = np.asarray(sums[:, :count] + (0.0 if even else 1j * sums[:, count:]), dtype=np.complex128) / mass
         return moments, top + np.log(mass[:, 0])
 
     @functools.cached_property
@@ -130,21 +140,31 @@ class Ensemble:
 
         The first have a row more, for the confinement; the second are divided by the number of nodes.
         """
-        count = 1 + max(int(self.degrees.max()), int(self._total.max(initial=0)))
-        if self.degrees.size + count > FEW:
+        if self.degrees.size + self._last + 1 > FEW:
             return None
         angles = 2.0 * np.pi * np.arange(self.nodes) / self.nodes
-        phases = np.exp(1j * np.multiply.outer(angles, np.arange(count)))
+        phases = np.exp(1j * np.multiply.outer(angles, np.arange(self._last + 1)))
         significant = 2.0 * phases[:, self.degrees]
-        fixed = np.fft.irfft(self._fixed, self.nodes, norm="forward")
-        synthesis = np.concatenate([significant.real, -significant.imag, fixed[:, None]], axis=1).T
+        synthesis = np.concatenate([significant.real, -significant.imag, self._confining[:, None]], axis=1).T
         return synthesis, np.concatenate([phases.real, -phases.imag], axis=1) / self.nodes
+
+    @functools.cached_property
+    def _even_waves(self) -> tuple[Floats, Floats]:
+        """The cosines of them on the half of the nodes at which even densities have all of their values."""
+        assert self._waves is not None
+        synthesis, analysis = self._waves
+        half, count = self.nodes // 2 + 1, self.degrees.size
+        cosines = np.concatenate([synthesis[:count, :half], synthesis[-1:, :half]])
+        twice = np.full((half, 1), 2.0)
+        twice[[0, -1]] = 1.0
+        return cosines, twice * analysis[:half, : self._last + 1]
 
     def _transformed(self, fields: Complexes) -> tuple[Complexes, Floats]:
         """Return all moments of the nodes and log(Z/2 pi) of the Gibbs densities of fields, by transforms."""
-        series = np.tile(self._fixed, (len(fields), 1))
-        series[:, self.degrees] += fields
+        series = np.zeros((len(fields), self.nodes // 2 + 1), dtype=complex)
+        series[:, self.degrees] = fields
         values = np.fft.irfft(series, self.nodes, norm="forward")
+        values += self._confining
         top = values.max(axis=1)
         values -= top[:, None]
         moments = np.fft.rfft(np.exp(values, out=values), norm="forward")
@@ -196,7 +216,7 @@ class Ensemble:
         return np.concatenate(ends)
 
     def _advanced(self, rows: Complexes, _: Floats, *, even: bool) -> tuple[Complexes, Floats, NDArray[np.bool_]]:
-        moments = self.densities_of(self.strengths * rows)[0]
+        moments = self.densities_of(self.strengths * rows, even)[0]
         missing = moments[:, self.degrees] - rows
         step = self._step(moments, missing, even)
         length = np.sqrt((np.abs(step) ** 2).sum(axis=1))

@@ -45,6 +45,9 @@ STARTS, ATTRACTING = 32, 0.1
 # On grids with more nodes there are fewer.
 FINE = 512
 ROUNDS = 16
+# Starts between known states are the same kind of starts until one of them leads to a new state: so many rounds in
+# a row without one are the last.
+IDLE = 4
 # Relaxations that tell how many modes of a slowly decaying potential take part: so many that the last are below
 # ARTEFACT, for a state would change by more with the next ones, and be taken for an artefact.
 SAMPLED = 16
@@ -106,9 +109,9 @@ class Densities(SearchSpace[Point]):
         self, kind: Kind, rounds: int, met: Sequence[Met[Point]], generator: np.random.Generator
     ) -> Iterator[Ends]:
         """Yield the ends of the runs of some rounds."""
-        ensemble = self.ensemble
+        ensemble, idle = self.ensemble, 0
         for _ in range(rounds):
-            states = self._rows([each.state for each in met])
+            states, known = self._rows([each.state for each in met]), len(met)
             if kind is not Kind.BETWEEN:
                 starts = random_starts(ensemble, self.starts[kind], generator)
                 if kind is Kind.RELAXED:
@@ -118,6 +121,9 @@ class Densities(SearchSpace[Point]):
             else:
                 continue
             yield self._ends_of(self._held(ensemble.solved(starts), states, met))
+            idle = idle + 1 if len(met) == known else 0
+            if kind is Kind.BETWEEN and idle == IDLE:
+                break
         if kind is Kind.BETWEEN and ensemble.confined:
             pinned = starts_on_axes if ensemble.reflects else starts_without_torque
             rows = self._rows([each.state for each in met])

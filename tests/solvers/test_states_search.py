@@ -23,7 +23,7 @@ from solvers.circle import CIRCLE, search
 from solvers.circle.ensemble import Ensemble
 from solvers.search import Rounds
 from solvers.searched import Searched, Tally
-from solvers.sizing import stationary_equation
+from solvers.sizing import confinement_field, stationary_equation
 from tests import brute_force
 
 # Two solutions of one equation, each converged to 1e-11 or better.
@@ -291,6 +291,29 @@ def test_densities_of_few_modes_by_tables_are_those_of_the_transforms(
     # Rounding of the exponents, of a size of some tens.
     assert np.abs(moments - expected[:, : moments.shape[1]]).max() < 1e-13
     assert np.abs(log_partition - log_expected).max() < 1e-12
+    # Even densities have all of their values on half of the circle.
+    monkeypatch.undo()
+    even, log_even = tabulated.densities_of(tabulated.strengths * rows.real, even=True)
+    expected, log_expected = tabulated.densities_of(tabulated.strengths * rows.real)
+    assert np.abs(even - expected).max() < 1e-13
+    assert np.abs(log_even - log_expected).max() < 1e-12
+
+
+def test_nodes_of_a_search_suffice_for_the_narrowest_density() -> None:
+    """Moments of the most concentrated density of the modes are those of four times as many nodes."""
+    field = CosineSeries((0.3,) + (0.0,) * 18 + (0.002,))
+    problem = McKeanVlasov(Circle(), CosineSeries((-1.0, -0.9, -0.8)), confinement=field)
+    equation = stationary_equation(CIRCLE, problem, 1, 1)
+    assert equation is not None
+    ensemble = Ensemble(equation, 30.0, confinement_field(problem, 1, equation.basis.nodes))
+    fine = 4 * ensemble.nodes
+    angles = 2.0 * np.pi * np.arange(fine) / fine
+    exponent = 2.0 * ensemble.strengths @ np.cos(np.multiply.outer(ensemble.degrees, angles))
+    density = np.exp(exponent - field.values(angles) - exponent.max())
+    expected = np.cos(np.multiply.outer(np.arange(7), angles)) @ density / density.sum()
+    moments = ensemble.densities_of(ensemble.strengths * np.ones((1, 3), dtype=complex))[0][0]
+    assert ensemble.nodes < 256
+    assert np.abs(moments[:7] - expected).max() < 1e-12
 
 
 def test_a_lost_end_leaves_a_search_unsettled() -> None:
