@@ -457,10 +457,8 @@ class StationaryEquation:
         """Return the unknown of a refined equation that has the same moments."""
         if to.basis.degrees.size == self.basis.degrees.size:
             return b
-        known = np.zeros(1 + int(to.basis.degrees.max()), dtype=bool)
-        known[self.basis.degrees] = True
         means = np.zeros(to.basis.degrees.size)
-        means[known[to.basis.degrees]] = b / self.scales
+        means[np.isin(to.basis.degrees, self.basis.degrees)] = b / self.scales
         return to.scales * means
 
 

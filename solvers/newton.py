@@ -33,8 +33,6 @@ MAX_ITERATIONS = 12
 LATE_STEP = 1e-9
 # Eigenvalues of J closer to zero than this are rounding noise.
 NEUTRAL = 3e-14
-# Tangents are those of the point before the last step; of its length this share may be left of them besides.
-TANGENT = 1e-2
 # Components of unit tangents and eigenvalues of J, whose entries are of order one, are known to this.
 ROUNDING = 16 * EPS
 
@@ -98,7 +96,6 @@ def correct(
     border_q: float,
     method: Newton,
     negative: int = 0,
-    tangent: tuple[Floats, float] | None = None,
 ) -> Solution | None:
     """Return the solution of the stationary equation in the hyperplane through (b, q) orthogonal to the border.
 
@@ -106,8 +103,6 @@ def correct(
     ----------
     negative
         Number of negative eigenvalues of J nearby, as far as known; if there are any, Cholesky is not tried.
-    tangent
-        A guess of the tangent, of any length; by default the border, which as a rule is that of a point nearby.
 
     Returns
     -------
@@ -116,11 +111,8 @@ def correct(
     """
     previous = math.inf
     evaluation = equation.evaluate(b, q)
-    # J^-1 g_q is the tangent over its part in q.
-    near_b, near_q = (border_b, border_q) if tangent is None else tangent
-    along = near_b / -near_q if near_q != 0.0 else np.zeros_like(b)
     for iteration in range(1, MAX_ITERATIONS + 1):
-        step = _reduced_step(equation, b, q, evaluation, border_b, border_q, along, method.last_step, negative)
+        step = _reduced_step(equation, b, q, evaluation, border_b, border_q, method.last_step)
         if step is None:
             jacobian, derivative = equation.linearise(b, q, evaluation.gibbs.moments)
             if equation.symmetric:
@@ -128,7 +120,7 @@ def correct(
             else:
                 count = equation.negative(jacobian, q)
                 step = _solve_any(jacobian, derivative, border_b, border_q, evaluation.residual, count)
-        negative, along = step.negative, step.along_b
+        negative = step.negative
         b = b - step.b
         q -= step.q
         length = math.sqrt(ddot(step.b, step.b) + step.q * step.q)
@@ -190,43 +182,29 @@ def _reduced_step(
     evaluation: Evaluation,
     border_b: Floats,
     border_q: float,
-    along: Floats,
     last_step: float,
-    negative: int,
 ) -> _Step | None:
     """Return the step by a factorisation of the strong modes alone, or None if all modes must be factorised.
 
-    Of a step that is not the last one half of the digits are enough, those of the next one being as many more, and
-    its negative eigenvalues are those known before. The tangent, for which there is a guess, is that of the point
-    before the step, and no better than the last step is short.
+    Of a step that is not the last one half of the digits are enough, those of the next one being as many more.
     """
     moments = evaluation.gibbs.moments
     partition = equation.partition(q, moments)
-    if partition is None:
+    negative = None if partition is None else partition.negative()
+    if partition is None or negative is None:
         return None
     times, derivative = equation.products(b, q, moments)
-    sides, least = np.array((evaluation.residual, derivative)), (WEAK_ROUNDING * greatest(b), 0.0)
-    near = np.array((np.zeros_like(b), along))
+    sides, least = np.array((evaluation.residual, derivative)), WEAK_ROUNDING * greatest(b)
+    # The border is the tangent of a point nearby, as a rule, and the second solution is that over its part in q.
+    near = np.array((np.zeros_like(b), border_b / -border_q)) if border_q != 0.0 else None
     final = max(last_step, LATE_STEP)
     precise = greatest(evaluation.residual) <= final
     while True:
-        solved = partition.solved(times, sides, _roundings(precise, last_step), near, least)
-        if solved is None:
-            return None
-        step = _eliminated(solved[0], solved[1], border_b, border_q, negative)
-        if step is None or math.sqrt(ddot(step.b, step.b) + step.q * step.q) > final:
+        solved = partition.solved(times, sides, WEAK_ROUNDING if precise else HALF_OF_THE_DIGITS, near, least)
+        step = None if solved is None else _eliminated(solved[0], solved[1], border_b, border_q, negative)
+        if precise or step is None or math.sqrt(ddot(step.b, step.b) + step.q * step.q) > final:
             return step
-        if precise:
-            counted = partition.negative()
-            return None if counted is None else step._replace(negative=counted)
         near, precise = solved, True
-
-
-def _roundings(precise: bool, last_step: float) -> tuple[float, float]:
-    """Return the shares of a Newton step and of the tangent that may be left of them."""
-    if precise:
-        return WEAK_ROUNDING, max(WEAK_ROUNDING, TANGENT * last_step)
-    return HALF_OF_THE_DIGITS, HALF_OF_THE_DIGITS
 
 
 def _solve_bordered(

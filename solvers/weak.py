@@ -22,7 +22,7 @@ square of its error.
 """
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -34,8 +34,8 @@ from .inertia import BLOCK, count_negative
 # With fewer modes than this dense matrices cost less.
 MANY = 256
 # How far weak rows may depart from the diagonal: less takes fewer steps and larger factorisations.
-WEAK = 0.25
-# A step of this share of the solution leaves at most a quarter of it as error, for e and u are at most WEAK, and
+WEAK = 0.125
+# A step of this share of the solution leaves at most an eighth of it as error, for e and u are at most WEAK, and
 # products by transforms are not known better than to a few EPS.
 ROUNDING = 64 * EPS
 # A solution of which the square of the error counts is known to this share.
@@ -45,7 +45,6 @@ NOISE = 16 * EPS
 # Beside a matrix whose smallest eigenvalue is s rounding ends the iteration at about EPS / s, the error that a
 # factorisation has as well; matrices closer to singular than 1e-6 are left to the latter.
 STALLED = 1e-10
-TINY = float(np.finfo(float).tiny)
 # Steps of the iteration, each of which leaves less than that.
 STEPS = 24
 
@@ -102,7 +101,7 @@ class Partition:
             return np.asarray(times(rows) + (rows @ sides.T) @ sides)
 
         known = moved.negative()
-        solved = None if known is None else moved.solved(times_moved, sides, [HALF_OF_THE_DIGITS] * len(sides))
+        solved = None if known is None else moved.solved(times_moved, sides, HALF_OF_THE_DIGITS)
         if known is None or solved is None:
             return None
         moves = (2.0 * sides - times_moved(solved)) @ solved.T
@@ -113,9 +112,9 @@ class Partition:
         self,
         times: Products,
         sides: Floats,
-        rounding: Sequence[float] | None = None,
+        rounding: float = ROUNDING,
         near: Floats | None = None,
-        least: Sequence[float] | None = None,
+        least: float = 0.0,
     ) -> Floats | None:
         """Return the rows x with J x = the rows of sides to rounding, or None if the iteration does not converge.
 
@@ -126,61 +125,47 @@ class Partition:
         sides
             Right-hand sides, (count, k + n).
         rounding
-            The share of each solution that its last step may have; ROUNDING by default.
+            The share of a solution that the last step may have.
         near
             Rows near the solutions, from which the iteration starts; zero by default.
         least
-            The size that the last step of each may have in any case; zero by default.
+            The size that the last step may have in any case.
         """
-        stepping = self._stepping()
-        if stepping is None:
-            return None
-        rounding, least = rounding or [ROUNDING] * len(sides), least or [0.0] * len(sides)
-        solution = np.zeros_like(sides) if near is None else near.copy()
-        running = list(range(len(sides)))
-        residual = sides if near is None else sides - times(near)
-        previous = dict.fromkeys(running, math.inf)
-        for _ in range(STEPS):
-            left = []
-            for row, change in zip(running, stepping(residual), strict=True):
-                solution[row] += change
-                # Of each row on its own, for their sizes differ.
-                length, scale = greatest(change), greatest(solution[row]) + TINY
-                if length <= rounding[row] * scale or length <= least[row]:
-                    continue
-                if length < 0.5 * previous[row]:
-                    left.append(row)
-                elif not length <= STALLED * scale:
-                    return None
-                previous[row] = length
-            if not left:
-                return solution
-            if len(left) < len(sides):
-                running, residual = left, sides[left] - times(solution[left])
-            else:
-                residual = sides - times(solution)
-        return None
-
-    def _stepping(self) -> Products | None:
-        """Return the function that solves with the middle of the bounds in place of W; None if that is singular."""
         size, middle = len(self.strong), self._middle
-        factor, pivots, singular = lapack.dsytrf(
-            self._complement(middle).T, lower=1, lwork=BLOCK * size, overwrite_a=1
-        )
+        complement = self._complement(middle)
+        factor, pivots, singular = lapack.dsytrf(complement.T, lower=1, lwork=BLOCK * size, overwrite_a=1)
         if singular:
             return None
         inverse = 1.0 / (self.signs + middle)
-
-        def stepping(residual: Floats) -> Floats:
+        solution = np.zeros_like(sides) if near is None else near.copy()
+        running = list(range(len(sides)))
+        residual = sides if near is None else sides - times(near)
+        previous = dict.fromkeys(running, np.inf)
+        for _ in range(STEPS):
             step = np.empty_like(residual)
             weak = residual[:, size:] * inverse
             step[:, :size] = lapack.dsytrs(
                 factor, pivots, (residual[:, :size] - weak @ self.coupling.T).T, lower=1, overwrite_b=1
             )[0].T
             np.subtract(weak, (step[:, :size] @ self.coupling) * inverse, out=step[:, size:])
-            return step
-
-        return stepping
+            left = []
+            for row, change in zip(running, step, strict=True):
+                solution[row] += change
+                # Of each row on its own, for their sizes differ.
+                length, scale = greatest(change), greatest(solution[row]) + np.finfo(float).tiny
+                if length <= max(rounding * scale, least):
+                    continue
+                if not length < 0.5 * previous[row]:
+                    if not length <= STALLED * scale:
+                        return None
+                    continue
+                previous[row] = length
+                left.append(row)
+            if not left:
+                return solution
+            running = left
+            residual = sides[running] - times(solution[running])
+        return None
 
     @property
     def _middle(self) -> float:

@@ -186,7 +186,8 @@ def _advance(known: list[Point], step: float, method: Arclength) -> tuple[Point 
     smallest = method.min_step * min(1.0, length(last.b, 0.0))
     while step >= smallest:
         nodes = _usable(known, step)
-        point, distance = _attempt(nodes, step, method)
+        predicted_b, predicted_q = hermite(nodes, last.arclength + step)
+        point, distance = _attempt(last, predicted_b, predicted_q, step, method)
         if point is not None:
             resolved_point = resolve(point)
             if isinstance(resolved_point, End):
@@ -228,41 +229,18 @@ def hermite(nodes: Sequence[Point], arclength: float) -> tuple[Floats, float]:
     return b, q
 
 
-def hermite_slope(nodes: Sequence[Point], arclength: float) -> tuple[Floats, float]:
-    """Return the derivatives of the Hermite polynomial through points and tangents beside these points."""
-    equation = nodes[-1].equation
-    b, q = np.zeros_like(equation.scales), 0.0
-    for node in nodes:
-        distance, square, slope, rise = arclength - node.arclength, 1.0, 0.0, 0.0
-        for other in nodes:
-            if other is not node:
-                gap = node.arclength - other.arclength
-                square *= ((arclength - other.arclength) / gap) ** 2
-                slope += 1.0 / gap
-                rise += 2.0 / (arclength - other.arclength)
-        beyond = square * (1.0 + distance * rise)
-        weight = square * rise - 2.0 * slope * beyond
-        node_b, tangent_b = node.unknowns_on(equation)
-        b = daxpy(tangent_b, daxpy(node_b, b, a=weight), a=beyond)
-        q += weight * node.solution.q + beyond * node.solution.tangent_q
-    return b, q
-
-
-def _attempt(nodes: Sequence[Point], step: float, method: Arclength) -> tuple[Point | None, float]:
-    """Return the point corrected from a step beyond others, None if not acceptable, and how far off this step was.
+def _attempt(last: Point, b: Floats, q: float, step: float, method: Arclength) -> tuple[Point | None, float]:
+    """Return the corrected point of a prediction, None if not acceptable, and its distance from the prediction.
 
     The correction must be small, and the direction may turn by up to about 25 degrees.
     """
-    last = nodes[-1]
-    b, q = hermite(nodes, last.arclength + step)
     if q <= 0.0:
         return None, math.inf
     old = last.solution
     newton = _newton_beside(min(last.arclength, length(last.b, 0.0)))
     end = _end_passed(last.equation, q)
     if end is None:
-        along = hermite_slope(nodes, last.arclength + step)
-        new = correct(last.equation, b, q, old.tangent_b, old.tangent_q, newton, old.negative, along)
+        new = correct(last.equation, b, q, old.tangent_b, old.tangent_q, newton, old.negative)
         end = None if new is None else _end_passed(last.equation, new.q)
     if end == old.q:
         return None, math.inf

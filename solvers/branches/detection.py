@@ -216,8 +216,7 @@ def _transitions(curve: _Curve) -> list[Event]:
     problem = curve.second.equation.problem
     if problem.confinement is not None or not has_free_energy(problem):
         return []
-    rounding = max(curve.first.gap_rounding, curve.second.gap_rounding)
-    found = curve.zero(lambda point: point.invariant, rounding=rounding)
+    found = curve.zero(lambda point: point.invariant)
     if found is None:
         return []
     point, spread = found
