@@ -182,6 +182,40 @@ def even_state(strengths: dict[int, Any], start: Sequence[float], degree: int, p
     return gibbs_moments(strengths, moments, degree, points)
 
 
+# Fixed point in the elimination: with 60 digits after it, twice as many as the references are computed with.
+_BITS = 200
+
+
+def _eliminated(rows: Any) -> Callable[[Any], Any]:
+    """Return the solution of a system for any right-hand side, by elimination with exchanged rows in fixed point.
+
+    Whole numbers in arrays take a tenth of the time of mpmath's entries one by one.
+    """
+    matrix = _whole(rows)
+    size, order = len(matrix), np.arange(len(matrix))
+    for i in range(size):
+        chosen = [i, i + int(np.argmax(np.abs(matrix[i:, i])))]
+        matrix[chosen], order[chosen] = matrix[chosen[::-1]], order[chosen[::-1]]
+        below = slice(i + 1, size)
+        matrix[below, i] = (matrix[below, i] << _BITS) // matrix[i, i]
+        matrix[below, below] -= np.multiply.outer(matrix[below, i], matrix[i, below]) >> _BITS
+
+    def solve(right: Any) -> Any:
+        found = _whole(right)[order]
+        for i in range(size):
+            found[i] -= (matrix[i, :i] * found[:i]).sum() >> _BITS
+        for i in reversed(range(size)):
+            found[i] = ((found[i] << _BITS) - (matrix[i, i + 1 :] * found[i + 1 :]).sum()) // matrix[i, i]
+        return np.array([mp.ldexp(mp.mpf(entry), -_BITS) for entry in found])
+
+    return solve
+
+
+def _whole(values: Any) -> Any:
+    """Return numbers of any precision times the unit of the fixed point."""
+    return np.vectorize(lambda value: int(mp.ldexp(value, _BITS)), otypes=[object])(np.array(values, dtype=object))
+
+
 def linearised_eigenvalue(strengths: dict[int, Any], m: Sequence[Any], size: int, sign: int, near: float) -> Any:
     """Return the eigenvalue nearest to a number of the Fourier matrix of the linearisation, noise 1.
 
@@ -198,10 +232,10 @@ def linearised_eigenvalue(strengths: dict[int, Any], m: Sequence[Any], size: int
 
     shift = mp.mpf(near) * (1 + mp.mpf(10) ** -5)
     rows = [[entry(k, j) - shift * (k == j) for j in range(1, size + 1)] for k in range(1, size + 1)]
-    factor, pivots = mp.mp.LU_decomp(mp.matrix(rows))
-    vector, value = mp.matrix([mp.mpf(1) / k for k in range(1, size + 1)]), shift
+    solve = _eliminated(rows)
+    vector, value = [mp.mpf(1) / k for k in range(1, size + 1)], shift
     for _ in range(20):
-        solved = mp.mp.U_solve(factor, mp.mp.L_solve(factor, vector.copy(), pivots))
+        solved = solve(vector)
         largest = max(range(size), key=lambda i: abs(solved[i]))
         previous, value = value, shift + vector[largest] / solved[largest]
         vector = solved / solved[largest]

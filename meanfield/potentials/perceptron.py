@@ -33,6 +33,7 @@ from ..harmonics.points import harmonics_at
 from .arrays import Array, Number
 from .custom import Custom
 from .formulas import formulas_of
+from .parametric import numbered
 from .protocol import Potential
 from .series import checked_coefficients, given_coefficients, require_size
 from .vectors import places_of
@@ -40,13 +41,15 @@ from .vectors import places_of
 _HALF_PI = float(np.pi / 2)
 # Decimals of an angle that rounding leaves when turns are taken off.
 _DIGITS = 13
+# A function of a number, value by value.
+Wave = Callable[[Array], Array]
 
 
 class Activation(NamedTuple):
     """An activation sigma, phi with phi' = 2 sigma, and the angles at which phi(cos t) has kinks."""
 
-    sigma: Callable[[Array], Array]
-    phi: Callable[[Array], Array]
+    sigma: Wave
+    phi: Wave
     kinks: tuple[float, ...] = ()
 
 
@@ -210,6 +213,26 @@ class Perceptron(Potential):
         """Return the coefficients of the sines."""
         return np.zeros(int(degree) + 1) if self.even else self._sums(domain, int(degree), np.sin)
 
+    def multiplier_derivatives(self, name: str, domain: Domain, degree: int) -> Array:
+        """Return the derivatives of v_0, ..., v_degree in a weight or an angle.
+
+        Raises
+        ------
+        InvalidInput
+            If there is no such parameter, or a neuron would leave the axis of a sphere.
+        """
+        return self._changes(name, domain, int(degree), np.cos, lambda phases: -np.sin(phases))
+
+    def sine_multiplier_derivatives(self, name: str, domain: Domain, degree: int) -> Array:
+        """Return the derivatives of the coefficients of the sines in a weight or an angle.
+
+        Raises
+        ------
+        InvalidInput
+            If there is no such parameter, or a neuron would leave the axis of a sphere.
+        """
+        return self._changes(name, domain, int(degree), np.sin, np.cos)
+
     def tail_bound(self, domain: Domain, degree: int) -> Number:
         """Return the sum of the bounds of the neurons, of those of one angle together, which may cancel."""
         together: dict[float, float] = {}
@@ -227,12 +250,27 @@ class Perceptron(Potential):
         """Return the angles from each neuron, along a last axis."""
         return np.asarray(np.asarray(angle, dtype=float)[..., np.newaxis] - np.array(self.angles))
 
-    def _sums(self, domain: Domain, degree: int, wave: Callable[[Array], Array]) -> Array:
+    def _sums(self, domain: Domain, degree: int, wave: Wave) -> Array:
         """Return -1/2 of the sums of weights times waves at the angles, times the multipliers of a neuron."""
         if not self.zonal:
             formulas_of(domain).require_uneven(self._tilted)
         waves = wave(np.multiply.outer(np.arange(degree + 1.0), self._reduced)) @ np.array(self.weights)
         return np.asarray(-0.5 * waves * _neuron(self.activation).multipliers(domain, degree))
+
+    def _changes(self, name: str, domain: Domain, degree: int, wave: Wave, slope: Wave) -> Array:
+        """Return the derivatives of ``_sums`` in a number: waves of one neuron, or their slopes as it turns."""
+        self._require_parameter(name)
+        formulas = formulas_of(domain)
+        if not self.zonal:
+            formulas.require_uneven(self._tilted)
+        weighted = np.array([float(own == name) for own in numbered("weights", self.weights)])
+        turned = np.array([float(own == name) for own in numbered("angles", self.angles)]) * self.weights
+        if turned.any():
+            formulas.require_uneven("a neuron that turns leaves it; change a weight, or take the circle")
+        degrees = np.arange(degree + 1.0)
+        phases = np.multiply.outer(degrees, self._reduced)
+        change = wave(phases) @ weighted + degrees * (slope(phases) @ turned)
+        return np.asarray(-0.5 * change * _neuron(self.activation).multipliers(domain, degree))
 
     @property
     def _off_axis(self) -> npt.NDArray[np.float64]:

@@ -26,6 +26,7 @@ from meanfield import (
     two_layer,
 )
 from meanfield.potentials import ACTIVATIONS
+from meanfield.potentials.parametric import differenced
 from tests.oracles import zonal_mean
 
 EPS = np.finfo(float).eps
@@ -152,6 +153,41 @@ def test_a_rectified_neuron_has_its_closed_form():
     assert np.abs(found - series).max() <= ROUNDINGS * EPS
     for degree in (5, 60, 300):
         assert np.abs(series[degree + 1 :]).max() <= potential.tail_bound(CIRCLE, degree)
+
+
+def test_neurons_have_derivatives_in_closed_form():
+    potential, turn = Perceptron((2.0, -0.5), (0.9, 4.0)), np.arange(200)
+    neuron = Perceptron((1.0,), (0.0,)).multipliers(CIRCLE, 199)
+    expected = {
+        "weights1": neuron * np.exp(-0.9j * turn),
+        "angles1": -2.0j * turn * neuron * np.exp(-0.9j * turn),
+        "angles2": 0.5j * turn * neuron * np.exp(-4.0j * turn),
+    }
+    for name, exact in expected.items():
+        found = potential.multiplier_derivatives(name, CIRCLE, 199)
+        sines = potential.sine_multiplier_derivatives(name, CIRCLE, 199)
+        assert np.abs(found - 1j * sines - exact).max() <= ROUNDINGS * EPS
+
+
+@pytest.mark.parametrize("angles", [(0.0, 1.2), (math.pi, -0.4), (0.7, -0.7)], ids=str)
+def test_derivatives_of_neurons_are_those_of_differences(angles):
+    """On the axis and off it, and of an even field that is so at these angles only."""
+    potential = Perceptron((1.0, 1.0), angles, "tanh")
+    for name in ("weights1", "angles1", "angles2"):
+        for sines in (False, True):
+            kind = f"{'sine_' * sines}multiplier_derivatives"
+            found = getattr(potential, kind)(name, CIRCLE, 12)
+            assert found == pytest.approx(differenced(potential, name, CIRCLE, 12, sines=sines), abs=1e-8)
+
+
+def test_a_neuron_on_the_axis_of_a_sphere_changes_by_its_weight_only():
+    neurons = Perceptron((1.0, -0.3), (0.0, math.pi), "tanh")
+    one = Perceptron((1.0,), (math.pi,), "tanh").multipliers(Sphere(3), 9)
+    assert np.abs(neurons.multiplier_derivatives("weights2", Sphere(3), 9) - one).max() <= ROUNDINGS * EPS
+    with pytest.raises(InvalidInput, match="a neuron that turns leaves it"):
+        neurons.multiplier_derivatives("angles1", Sphere(3), 9)
+    with pytest.raises(InvalidInput, match="no continuous parameter 'weight'"):
+        neurons.multiplier_derivatives("weight", CIRCLE, 9)
 
 
 @pytest.mark.parametrize("activation", ["relu", "tanh"])

@@ -3,6 +3,7 @@
 References are sympy's derivatives on a fine grid, the built-in potentials that some formulas are, and closed forms.
 """
 
+import functools
 import math
 import pickle
 import re
@@ -21,6 +22,7 @@ from meanfield import (
     Sphere,
     Transformer,
     equation_from,
+    open_curve,
     open_diagram,
     open_phase_diagram,
 )
@@ -40,6 +42,22 @@ DEGREE, GRID = 24, 4096
 
 def sharp(angle, b):
     return -np.exp(b * np.cos(angle)) / b
+
+
+FORMULA, CALLABLE = Custom.from_expression(SHARP, b=3.0), Custom.from_callable(sharp, b=3.0)
+
+
+@functools.cache
+def diagram_over_number(potential):
+    return bifurcation_diagram(
+        McKeanVlasov(Circle(), potential, coupling=0.5), (2.0, 4.0), parameter="b", rates=False
+    )
+
+
+@functools.cache
+def phases_over_number():
+    """Return the phase diagram of the formula about its tricritical point."""
+    return phase_diagram(McKeanVlasov(Circle(), FORMULA), ("b", (2.4, 2.5)), relative=(0.95, 1.05), sections=1)
 
 
 def random_formula(random, depth, *, even):
@@ -250,16 +268,11 @@ def test_nonsense_is_refused_in_a_sentence(make, sentence):
         make()
 
 
-@pytest.mark.parametrize(
-    "potential",
-    [Custom.from_expression(SHARP, b=3.0), Custom.from_callable(sharp, b=3.0)],
-    ids=["formula", "callable"],
-)
+@pytest.mark.parametrize("potential", [FORMULA, CALLABLE], ids=["formula", "callable"])
 def test_a_diagram_over_a_number_is_that_over_beta(potential):
-    over = {"interval": (2.0, 4.0), "rates": False}
-    found = bifurcation_diagram(McKeanVlasov(Circle(), potential, coupling=0.5), parameter="b", **over)
+    found = diagram_over_number(potential)
     known = bifurcation_diagram(
-        McKeanVlasov(Circle(), Transformer(beta=3.0), coupling=0.5), parameter="beta", **over
+        McKeanVlasov(Circle(), Transformer(beta=3.0), coupling=0.5), (2.0, 4.0), parameter="beta", rates=False
     )
     assert [event.type for event in found.events()] == [event.type for event in known.events()]
     for event, other in zip(found.events(), known.events(), strict=True):
@@ -282,10 +295,10 @@ def test_a_fold_curve_and_a_first_order_line_over_a_number_have_the_slopes_over_
 
 
 def test_a_phase_diagram_over_a_number_has_the_tricritical_point():
-    problem = McKeanVlasov(Circle(), Custom.from_expression(SHARP, b=3.0))
-    diagram = phase_diagram(problem, ("b", (2.0, 3.0)), relative=(0.8, 1.2))
+    diagram = phases_over_number()
     (point,) = diagram.events("tricritical")
     assert point.values[0] == pytest.approx(TRICRITICAL, rel=1e-12)
+    assert {curve.type for curve in diagram.curves} == {"threshold", "fold", "transition"}
     assert all(region.agrees for region in diagram.regions)
     assert not diagram.warnings
 
@@ -299,30 +312,38 @@ def test_a_derivative_with_a_kink_is_exact():
     assert np.abs(found - expected).max() <= 16 * EPS
 
 
-def test_files_keep_formulas_and_the_multipliers_of_functions(tmp_path):
-    for potential in (Custom.from_expression(SHARP, b=2.4), Custom.from_callable(sharp, b=2.4)):
-        problem = McKeanVlasov(Circle(), potential)
-        diagram = bifurcation_diagram(problem.at(coupling=0.99), parameter="b", interval=(2.35, 2.65), rates=False)
-        phases = phase_diagram(problem, ("b", (2.4, 2.5)), relative=(0.95, 1.05), sections=1, examine=False)
-        again, window = (
-            opened(record.save(tmp_path / f"{name}{suffix}", force=True)[0])
-            for record, opened, name, suffix in (
-                (diagram, open_diagram, "diagram", ".nc"), (phases, open_phase_diagram, "phases", ".json"),
-            )
-        )  # fmt: skip
-        assert again.problem.parameters == diagram.problem.parameters
-        state = again.state(1, 3)
-        assert np.array_equal(state.cosine, diagram.state(1, 3).cosine)
-        (point,) = window.events("tricritical")
-        assert point.problem.parameters["b"] == pytest.approx(TRICRITICAL, rel=1e-12)
-        if potential.expression is not None:
-            assert again == diagram
-            assert window == phases
-            continue
-        # At the number of the problem the multipliers are there.
-        assert stationary_states(again.problem, rates=False)[0].unstable == 0
-        with pytest.raises(InvalidInput, match="make the problem again with Custom"):
-            stationary_states(state.problem)
+def test_files_keep_formulas(tmp_path):
+    diagram, phases = diagram_over_number(FORMULA), phases_over_number()
+    again = open_diagram(diagram.save(tmp_path / "diagram.nc")[0])
+    assert again == diagram
+    assert np.array_equal(again.state(1, 3).cosine, diagram.state(1, 3).cosine)
+    window = open_phase_diagram(phases.save(tmp_path / "phases.json")[0])
+    assert window == phases
+    (point,) = window.events("tricritical")
+    assert point.problem.parameters["b"] == pytest.approx(TRICRITICAL, rel=1e-12)
+
+
+def test_files_keep_the_multipliers_of_functions(tmp_path):
+    diagram = diagram_over_number(CALLABLE)
+    again = open_diagram(diagram.save(tmp_path / "diagram.nc")[0])
+    assert again.problem.parameters == diagram.problem.parameters
+    state = again.state(1, 3)
+    assert np.array_equal(state.cosine, diagram.state(1, 3).cosine)
+    # At the number of the problem the multipliers are there.
+    assert stationary_states(again.problem, rates=False)[0].unstable == 0
+    with pytest.raises(InvalidInput, match="make the problem again with Custom"):
+        stationary_states(state.problem)
+    start = bifurcation_diagram(McKeanVlasov(Circle(), CALLABLE), relative=(0.95, 1.05), rates=False, depth=1)
+    folds = curve(start.events("fold")[0], "b", (2.9, 3.0))
+    kept = open_curve(folds.save(tmp_path / "folds.json")[0])
+    assert kept.point(0).problem.parameters["b"] == folds.first[0]
+    known = curve(fold_of_the_transformer(), "beta", (2.9, 3.0))
+    assert kept.values[[0, -1]] == pytest.approx(known.values[[0, -1]], rel=1e-11)
+
+
+def fold_of_the_transformer():
+    problem = McKeanVlasov(Circle(), Transformer(beta=3.0))
+    return bifurcation_diagram(problem, relative=(0.95, 1.05), rates=False, depth=1).events("fold")[0]
 
 
 def run(*arguments):

@@ -66,9 +66,10 @@ def run(script, directory, name, kill_after=None):
 
 
 @pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="needs kill -9")
-def test_kill_at_any_moment_resumes_to_the_same_bits(tmp_path):
+def test_kill_at_any_moment_resumes_to_the_same_bits(tmp_path, monkeypatch):
     script = SCRIPT.format(until=120.0, every=2.0, method=None)
-    assert run(script, tmp_path, "whole")
+    monkeypatch.setattr(sys, "argv", ["", str(tmp_path / "whole"), str(tmp_path / "whole.json")])
+    exec(script, {})
     moments = random.Random(7)
     kills = [run(script, tmp_path, "killed", moments.uniform(0.0, 0.15)) for _ in range(2)]
     assert kills == [False, False]

@@ -1,5 +1,7 @@
 """Diagrams in the parameters of a confinement: its strength through zero, its orientation, its symmetry broken."""
 
+import functools
+
 import numpy as np
 import pytest
 from scipy.optimize import brentq
@@ -23,10 +25,17 @@ LOCATED, STATE = 1e-12, 1e-11
 SERIES = CosineSeries((-1.0, -0.3))
 
 
+MAGNET = McKeanVlasov(Circle(), Kuramoto(), coupling=3.0, confinement=External(cosine=(0.3,)))
+
+
+@functools.cache
+def reversed_magnet():
+    return bifurcation_diagram(MAGNET, (-0.8, 0.8), parameter="confinement_cosine1", rates=False)
+
+
 def test_a_magnet_is_reversed():
     # m = A(x), x = kappa m - h with A = I_1/I_0; folds where kappa A'(x) = 1.
-    problem = McKeanVlasov(Circle(), Kuramoto(), coupling=3.0, confinement=External(cosine=(0.3,)))
-    diagram = bifurcation_diagram(problem, (-0.8, 0.8), parameter="confinement_cosine1", rates=False)
+    diagram = reversed_magnet()
     (branch,) = diagram.branches
 
     def mean(x):
@@ -46,10 +55,8 @@ def test_a_magnet_is_reversed():
 
 
 def test_a_magnet_is_reversed_by_the_strength_of_its_field():
-    problem = McKeanVlasov(Circle(), Kuramoto(), coupling=3.0, confinement=External(cosine=(0.3,)))
-    by_moment = bifurcation_diagram(problem, (-0.8, 0.8), parameter="confinement_cosine1", rates=False)
-    name = "confinement_external_factor"
-    by_strength = bifurcation_diagram(problem, (-0.8 / 0.3, 0.8 / 0.3), parameter=name, rates=False)
+    by_moment, name = reversed_magnet(), "confinement_external_factor"
+    by_strength = bifurcation_diagram(MAGNET, (-0.8 / 0.3, 0.8 / 0.3), parameter=name, rates=False)
     ours, same = (np.sort([event.value for event in each.events("fold")]) for each in (by_strength, by_moment))
     np.testing.assert_allclose(0.3 * ours, same, rtol=LOCATED)
     # Over the coupling the folds move with the strength as over the moment.
@@ -83,10 +90,15 @@ def test_states_are_those_of_the_problem_there(case):
     problem = McKeanVlasov(Circle(), SERIES, coupling=2.2, confinement=confinement)
     diagram = bifurcation_diagram(problem, interval, parameter=name, rates=False)
     assert not any("unfinished" in warning for warning in diagram.warnings)
+
+    @functools.cache
+    def states_at(value):
+        """Return the states at a value, which many branches end at."""
+        return stationary_states(problem.with_parameter(name, value), rates=False)
+
     for branch in diagram.branches:
         for point in (len(branch) // 2, len(branch) - 1):
-            there = problem.with_parameter(name, float(branch.values[point]))
-            states = stationary_states(there, rates=False)
+            states = states_at(float(branch.values[point]))
             own = branch.cosine[point, :5] + 1j * branch.sine[point, :5]
             distance, nearest = min(
                 ((np.abs(state.cosine[:5] + 1j * state.sine[:5] - own).max(), state) for state in states),

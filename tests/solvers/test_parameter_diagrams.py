@@ -223,8 +223,9 @@ def test_problems_that_have_no_such_diagram_are_refused():
 
 
 @pytest.mark.parametrize("suffix", ["nc", "json", "npz"])
-def test_files_keep_every_bit(tmp_path, case, suffix):
-    _, name, diagram = case
+@pytest.mark.parametrize("case_name", ["beta", "confined, noise", "sphere"])
+def test_files_keep_every_bit(tmp_path, case_name, suffix):
+    diagram, (_, name, _) = diagram_of(case_name), PROBLEMS[case_name]
     diagram.save(tmp_path / f"diagram.{suffix}")
     opened = open_diagram(tmp_path / f"diagram.{suffix}")
     assert opened == diagram

@@ -189,7 +189,8 @@ def test_lines_that_cross_meet_a_third_one_in_a_triple_point():
     ],
 )
 def test_no_state_of_a_curve_becomes_the_uniform_one_unnoticed(w, over, sections):
-    diagram = phase_diagram(McKeanVlasov(Circle(), CosineSeries(w)), over, relative=(0.8, 1.3), sections=sections)
+    problem = McKeanVlasov(Circle(), CosineSeries(w))
+    diagram = phase_diagram(problem, over, relative=(0.8, 1.3), sections=sections, examine=False)
     # Curves that end at the uniform state have small states beside it; one that became it is zero up to rounding.
     for line in diagram.curves:
         clustered = line.cosine[1:-1, 1:]
@@ -221,8 +222,9 @@ def test_a_confinement_may_vanish_within_a_window():
             assert min(abs(coupling * variance - 1.0) for variance in variances) < 1e-11
 
 
-@pytest.mark.parametrize("harmonic", [1, 2, 3])
-@pytest.mark.parametrize("interval", [(-1.0, 1.0), (-1.0, 1.0 + 1e-9)])
+@pytest.mark.parametrize(
+    ("harmonic", "interval"), [(1, (-1.0, 1.0)), (1, (-1.0, 1.0 + 1e-9)), (3, (-1.0, 1.0 + 1e-9))]
+)
 def test_a_section_where_a_confinement_vanishes_is_no_other_phase(harmonic, interval):
     """At zero strength the cluster is born of the uniform state; on both sides of it the primary one is the cluster."""
     field = External(cosine=(0.0,) * (harmonic - 1) + (-0.1,))
@@ -239,7 +241,7 @@ def test_a_section_where_a_confinement_vanishes_is_no_other_phase(harmonic, inte
 def test_curves_are_not_followed_far_out_of_the_window():
     """The branch points of the prolate state go to infinity as the polar attraction vanishes; kappa_2 is 9."""
     problem = McKeanVlasov(Sphere(4), GegenbauerSeries((-0.11, -1.0), 4))
-    diagram = phase_diagram(problem, ("w1", (-0.28, 0.06)), relative=(0.8, 1.3))
+    diagram = phase_diagram(problem, ("w1", (-0.28, 0.06)), relative=(0.8, 1.3), examine=False)
     assert float(critical_coupling(problem)) == pytest.approx(9.0)
     assert 9.0 * 1.3 < max(float(line.coupling.max()) for line in diagram.curves) <= 16.0 * 9.0 * 1.3
     assert not any("too concentrated" in warning for warning in diagram.warnings)
