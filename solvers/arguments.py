@@ -25,7 +25,7 @@ def require_range(interval: tuple[Number, Number], what: str) -> tuple[Number, N
 def require_parameter_range(interval: tuple[Number, Number], parameter: str) -> tuple[Number, Number]:
     """Return the ends of a range of a parameter, refusing as well what is not in the range of products."""
     low, high = require_range(interval, f"interval of {parameter}")
-    if max(abs(low), abs(high)) > LARGEST_PARAMETER:
+    if not -LARGEST_PARAMETER <= low < high <= LARGEST_PARAMETER:
         raise InvalidInput(
             f"the interval of {parameter} must be within [{-LARGEST_PARAMETER:g}, {LARGEST_PARAMETER:g}], not "
             f"[{low:g}, {high:g}]; only ratios to the noise matter for the states, so measure in another unit"
