@@ -241,9 +241,8 @@ class Potential(Protocol):
         return differenced(self, name, domain, degree, sines=True)
 
     def _require_parameter(self, name: str) -> None:
-        if isinstance(self.parameters().get(name), float):
-            return
-        require_named(name, self.parameter_names(), f"the potential {self.name!r}")
+        if not isinstance(self.parameters().get(name), float):
+            require_named(name, self.parameter_names(), f"the potential {self.name!r}")
 
     def as_terms(self) -> Terms:
         """Return the terms by which the potential enters a sum, pairs of factors and potentials."""

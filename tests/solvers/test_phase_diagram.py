@@ -246,7 +246,7 @@ def test_curves_are_not_followed_far_out_of_the_window():
     assert 9.0 * 1.3 < max(float(line.coupling.max()) for line in diagram.curves) <= 16.0 * 9.0 * 1.3
     assert not any("too concentrated" in warning for warning in diagram.warnings)
     branch_points = next(line for line in diagram.curves if line.type == "branch point")
-    with pytest.raises(InvalidInput, match="largest_coupling must be positive"):
+    with pytest.raises(InvalidInput, match="largest_coupling must be at least that of the start"):
         curve(branch_points.point(0), "w1", (-0.28, 0.06), largest_coupling=-1.0)
 
 

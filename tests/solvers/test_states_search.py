@@ -23,7 +23,7 @@ from solvers.circle import CIRCLE, search
 from solvers.circle.ensemble import Ensemble
 from solvers.search import Rounds
 from solvers.searched import Searched, Tally
-from solvers.sizing import stationary_equation
+from solvers.sizing import confinement_field, stationary_equation
 from tests import brute_force
 
 # Two solutions of one equation, each converged to 1e-11 or better.
