@@ -1,6 +1,7 @@
 """Linear systems, Newton's method and relaxations of the free energy for many starts of a search at once."""
 
 from collections.abc import Callable
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -14,9 +15,10 @@ Rows = NDArray[Any]
 LONGER, SHORTER = 1.5, 0.4
 # A start that has not settled after so many steps wanders among states that others reach directly.
 ITERATIONS = 30
-# Steps as long as those two before, twice in turn and up to this share, go round a cycle of two; those of an
-# iteration that converges are shorter by half at the least.
-CYCLE = 1e-4
+# Steps as long as those two before, twice in turn and up to this share, go round a cycle of two, or will: it takes
+# tens of steps until they are as long to rounding. Those of an iteration that converges are shorter by half at the
+# least.
+CYCLE = 0.1
 
 
 def solutions(matrices: Floats, sides: Floats) -> Floats:
@@ -53,24 +55,33 @@ def newton(
     iterations
         The most steps of a start.
     """
-    rows, running = rows.copy(), np.arange(len(rows))
-    arrived = np.zeros(len(rows), dtype=bool)
-    # The lengths of the last four steps, the last one first.
+    ends, running = rows.copy(), np.arange(len(rows))
+    found = [running[:0]]
+    # The lengths of the last four steps of those that are running, the last one first.
     lengths = np.full((4, len(rows)), np.inf)
     for _ in range(iterations):
         if not running.size:
             break
-        lengths[1:, running] = lengths[:-1, running]
-        for part in parts(running, entries, batch):
-            rows[part], lengths[0, part], arrived[part] = advanced(rows[part], lengths[1, part])
-        running = running[~arrived[running] & ~in_cycle(lengths[:, running])]
-    found = np.flatnonzero(arrived)
-    return found, rows[found]
+        steps = [advanced(ends[running[part]], lengths[0, part]) for part in spans(running.size, entries, batch)]
+        moved, length, arrived = (np.concatenate(each) if len(steps) > 1 else each[0] for each in zip(*steps))
+        ends[running] = moved
+        found.append(running[arrived])
+        lengths = np.concatenate([length[None], lengths[:-1]])
+        kept = ~(arrived | in_cycle(lengths))
+        running, lengths = running[kept], lengths[:, kept]
+    arrivals = np.sort(np.concatenate(found))
+    return arrivals, ends[arrivals]
+
+
+def spans(count: int, entries: int, batch: int) -> list[slice]:
+    """Return the slices that divide rows into parts whose arrays have about ``batch`` entries."""
+    edges = np.linspace(0, count, 2 + count * entries // batch).astype(int).tolist()
+    return [slice(*pair) for pair in pairwise(edges)]
 
 
 def parts(rows: Integers, entries: int, batch: int) -> list[Integers]:
     """Return rows in parts whose arrays have about ``batch`` entries."""
-    return np.array_split(rows, 1 + rows.size * entries // batch)
+    return [rows[span] for span in spans(rows.size, entries, batch)]
 
 
 def in_cycle(lengths: Floats) -> NDArray[np.bool_]:
