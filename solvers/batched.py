@@ -15,10 +15,12 @@ Rows = NDArray[Any]
 LONGER, SHORTER = 1.5, 0.4
 # A start that has not settled after so many steps wanders among states that others reach directly.
 ITERATIONS = 30
-# Steps as long as those two before, twice in turn and up to this share, go round a cycle of two, or will: it takes
-# tens of steps until they are as long to rounding. Those of an iteration that converges are shorter by half at the
-# least.
-CYCLE = 0.1
+# Steps as long as those two before, twice in turn and up to this share, go round a cycle of two; those of an
+# iteration that converges are shorter by half at the least.
+CYCLE = 1e-4
+# It takes tens of steps until they are as long as that. Of steps longer than the first number, which lead to no state
+# nearby, the second share is enough; shorter ones may also turn a state that a grid hardly holds in place.
+FAR, NEARLY = 0.3, 0.1
 
 
 def solutions(matrices: Floats, sides: Floats) -> Floats:
@@ -62,9 +64,9 @@ def newton(
     for _ in range(iterations):
         if not running.size:
             break
-        steps = [advanced(ends[running[part]], lengths[0, part]) for part in spans(running.size, entries, batch)]
-        moved, length, arrived = (np.concatenate(each) if len(steps) > 1 else each[0] for each in zip(*steps))
-        ends[running] = moved
+        length, arrived = np.empty(running.size), np.empty(running.size, dtype=bool)
+        for part in spans(running.size, entries, batch):
+            ends[running[part]], length[part], arrived[part] = advanced(ends[running[part]], lengths[0, part])
         found.append(running[arrived])
         lengths = np.concatenate([length[None], lengths[:-1]])
         kept = ~(arrived | in_cycle(lengths))
@@ -87,7 +89,8 @@ def parts(rows: Integers, entries: int, batch: int) -> list[Integers]:
 def in_cycle(lengths: Floats) -> NDArray[np.bool_]:
     """Return which starts go round a cycle of two, or to infinity, by the lengths of their last four steps."""
     one, other = lengths[:2], lengths[2:]
-    same = (one < (1.0 + CYCLE) * other) & (other < (1.0 + CYCLE) * one)
+    longest = 1.0 + np.where(lengths.min(axis=0) > FAR, NEARLY, CYCLE)
+    same = (one < longest * other) & (other < longest * one)
     return np.asarray(same.all(axis=0) | ~np.isfinite(one[0]))
 
 

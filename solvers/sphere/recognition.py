@@ -105,7 +105,7 @@ def _matrix(cosine: Floats, sine: Floats) -> Floats:
 
 
 def _is_isotropic(cosine: Floats, sine: Floats) -> bool:
-    """Return whether the matrix above has one eigenvalue only, as that of a density with the symmetry of a solid."""
+    """Return whether the matrix above has one eigenvalue only, as by the symmetry of a solid it has."""
     values = np.linalg.eigvalsh(_matrix(cosine, sine))
     return bool(values[-1] - values[0] <= ISOTROPIC * values[-1])
 

@@ -31,7 +31,7 @@ BATCH = 400_000
 LONGEST, CLOSE, NEXT = 0.5, 1e-5, 1e-7
 # States of large indices have small basins, to which starts find after long ways: on the sphere a fifteenth of all
 # states of degrees to 8 are met so only.
-ITERATIONS = 40
+ITERATIONS = 60
 # Corrections by the Jacobian of a coarser grid, each of which leaves a share of the last, and when they are short.
 CORRECTIONS, CORRECTED = 10, 1e-9
 # Rotations that change a state by less than the root of this share of what others do hardly count as such: a grid

@@ -74,7 +74,8 @@ def _confining(problem: Equation) -> int:
 
 
 def rings_at_most(field: Field, dimension: int) -> tuple[int, int]:
-    """Return the rings that the sharpest densities need on a coarse and on a fine grid: no moments are longer than one."""
+    """Return the rings that the sharpest densities need on a coarse and on a fine grid."""
+    # No moments are longer than one.
     sharpest = np.minimum(np.arange(field.strengths.size, dtype=float), 1.0)
     rough, exact = (int(field.rings(sharpest, dimension, left)) for left in (ROUGH, EXACT))
     return rough, exact
