@@ -18,8 +18,8 @@ ITERATIONS = 30
 # Steps as long as those two before, twice in turn and up to this share, go round a cycle of two; those of an
 # iteration that converges are shorter by half at the least.
 CYCLE = 1e-4
-# It takes tens of steps until they are as long as that. Of steps longer than the first number, which lead to no state
-# nearby, the second share is enough; shorter ones may also turn a state that a grid hardly holds in place.
+# It takes tens of steps until they are as long as that. Of steps longer than the first number, which lead to no
+# state nearby, the second share is enough; shorter ones may also turn a state that a grid hardly holds in place.
 FAR, NEARLY = 0.3, 0.1
 
 

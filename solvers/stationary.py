@@ -2,7 +2,8 @@
 
 Three sources: the closed forms (the uniform state), a search from random starts, which reports its completeness,
 and, in a confinement or where that leaves anything open, the branches of the bifurcation diagram that pass the
-coupling, beside which it is made once more; on S^2, where it goes through all symmetries, in a confinement only.
+coupling, beside which it is made once more. On S^2, where it goes through all symmetries, the only branch that is
+followed in a confinement is the one that begins without interaction, unless the confinement is weak.
 States that are rotations or reflections of each other are one. A state is named the minimiser with a reason only: a
 theorem, or a search that is settled.
 """
@@ -88,6 +89,8 @@ def stationary_states(
     depth
         Generations of branches followed to the coupling, which is done in a confinement, where states are named
         after them, beside a threshold, and on the circle and about an axis where the search alone is not settled.
+        In a confinement of S^2 whose coefficients amount to a tenth of the noise it is only the one that begins
+        without interaction, ``primary``.
     rates
         Whether to compute the slowest decay rate of each state.
     on_failure
