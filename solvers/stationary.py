@@ -200,7 +200,8 @@ def _alone(problem: Equation, register: Register, on_failure: str, watch: Watch)
     coupling = problem.fixed_coupling
     if coupling == 0.0 or not has_free_energy(problem) or not _covered(problem):
         return None
-    known, followed = [], True
+    known: list[tuple[str, Point]] = []
+    followed = True
     if problem.confinement is not None:
         known, followed = _on_branches(problem, register, PRIMARY, on_failure, watch)
     watch(len(known), None, "search")
