@@ -1,6 +1,7 @@
 """Linear systems, Newton's method and relaxations of the free energy for many starts of a search at once."""
 
 from collections.abc import Callable
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -17,6 +18,9 @@ ITERATIONS = 30
 # Steps as long as those two before, twice in turn and up to this share, go round a cycle of two; those of an
 # iteration that converges are shorter by half at the least.
 CYCLE = 1e-4
+# It takes tens of steps until they are as long as that. Of steps longer than the first number, which lead to no
+# state nearby, the second share is enough; shorter ones may also turn a state that a grid hardly holds in place.
+FAR, NEARLY = 0.3, 0.1
 
 
 def solutions(matrices: Floats, sides: Floats) -> Floats:
@@ -53,30 +57,40 @@ def newton(
     iterations
         The most steps of a start.
     """
-    rows, running = rows.copy(), np.arange(len(rows))
-    arrived = np.zeros(len(rows), dtype=bool)
-    # The lengths of the last four steps, the last one first.
+    ends, running = rows.copy(), np.arange(len(rows))
+    found = [running[:0]]
+    # The lengths of the last four steps of those that are running, the last one first.
     lengths = np.full((4, len(rows)), np.inf)
     for _ in range(iterations):
         if not running.size:
             break
-        lengths[1:, running] = lengths[:-1, running]
-        for part in parts(running, entries, batch):
-            rows[part], lengths[0, part], arrived[part] = advanced(rows[part], lengths[1, part])
-        running = running[~arrived[running] & ~in_cycle(lengths[:, running])]
-    found = np.flatnonzero(arrived)
-    return found, rows[found]
+        length, arrived = np.empty(running.size), np.empty(running.size, dtype=bool)
+        for part in spans(running.size, entries, batch):
+            ends[running[part]], length[part], arrived[part] = advanced(ends[running[part]], lengths[0, part])
+        found.append(running[arrived])
+        lengths = np.concatenate([length[None], lengths[:-1]])
+        kept = ~(arrived | in_cycle(lengths))
+        running, lengths = running[kept], lengths[:, kept]
+    arrivals = np.sort(np.concatenate(found))
+    return arrivals, ends[arrivals]
+
+
+def spans(count: int, entries: int, batch: int) -> list[slice]:
+    """Return the slices that divide rows into parts whose arrays have about ``batch`` entries."""
+    edges = np.linspace(0, count, 2 + count * entries // batch).astype(int).tolist()
+    return [slice(*pair) for pair in pairwise(edges)]
 
 
 def parts(rows: Integers, entries: int, batch: int) -> list[Integers]:
     """Return rows in parts whose arrays have about ``batch`` entries."""
-    return np.array_split(rows, 1 + rows.size * entries // batch)
+    return [rows[span] for span in spans(rows.size, entries, batch)]
 
 
 def in_cycle(lengths: Floats) -> NDArray[np.bool_]:
     """Return which starts go round a cycle of two, or to infinity, by the lengths of their last four steps."""
     one, other = lengths[:2], lengths[2:]
-    same = (one < (1.0 + CYCLE) * other) & (other < (1.0 + CYCLE) * one)
+    longest = 1.0 + np.where(lengths.min(axis=0) > FAR, NEARLY, CYCLE)
+    same = (one < longest * other) & (other < longest * one)
     return np.asarray(same.all(axis=0) | ~np.isfinite(one[0]))
 
 

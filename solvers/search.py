@@ -13,7 +13,7 @@ import logging
 import math
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import Enum
 from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 
@@ -46,6 +46,7 @@ class Lost(Enum):
 
     ARTEFACT = "no state on a finer grid"
     UNRESOLVED = "a state that no grid resolves"
+    AGAIN = "an image of such a state, seen before"
 
 
 class Ends(NamedTuple):
@@ -76,12 +77,16 @@ class Rounds(NamedTuple):
 
 @dataclass(eq=False, slots=True)
 class Met(Generic[S]):
-    """A state that was met or is known, the uniform one as None, and how often the runs of a kind ended there."""
+    """A state that was met or is known, the uniform one as None, and how often the runs of a kind ended there.
+
+    ``parts`` are the numbers of the densities whose runs did.
+    """
 
     state: S | None
     stable: bool
     runs: int = 0
     relaxations: int = 0
+    parts: set[int] = field(default_factory=set)
 
 
 class SearchSpace(Protocol[S]):
@@ -188,6 +193,7 @@ def _entered(space: SearchSpace[S], met: list[Met[S]], state: S | None) -> Met[S
     for known in met:
         if state is known.state:
             return known
+    for known in met:
         if state is not None and known.state is not None and space.are_same(known.state, state):
             return known
     met.append(_entry(space, state))
@@ -215,7 +221,8 @@ class _Search(Generic[S]):
             doubt = self._space.doubt([met.state for met in self._met], self._unresolved)
             logger.info("search: %d states after %d rounds", len(self._met), max(done.values()))
         runs, minima = (self._tally(kind) if kind in starts else None for kind in (Kind.NEWTON, Kind.RELAXED))
-        return Searched([], self._space.among, runs, minima, doubt=doubt, lost=self._lost)
+        lost, unresolved = self._lost, self._unresolved
+        return Searched([], self._space.among, runs, minima, doubt=doubt, lost=lost, unresolved=unresolved)
 
     def _further(self, kind: Kind, done: int, doubt: str) -> int:
         """Return the number of rounds to be made at once: so many that none before the last can be enough."""
@@ -243,6 +250,7 @@ class _Search(Generic[S]):
                 if isinstance(owner, Lost):
                     self._lost += 1
                 else:
+                    owner.parts.add(ends.part)
                     owner.runs += kind is Kind.NEWTON
                     owner.relaxations += kind is Kind.RELAXED
 

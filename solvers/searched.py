@@ -112,9 +112,8 @@ class Searched(NamedTuple):
         A sentence on why states are missing, by an index count of all states; empty if none are known to be.
     lost : int
         Ends of runs that are no states on a finer grid, are not resolved on any, or were too many to be examined.
-    by_symmetry : bool
-        Whether the densities of every symmetry were searched apart, on grids that resolve all, so that following
-        branches adds nothing.
+    unresolved : int
+        States that were met and that no grid resolves.
     omitted : str
         Why no search was made, a clause; empty if one was.
     """
@@ -126,7 +125,7 @@ class Searched(NamedTuple):
     theorem: str = ""
     doubt: str = ""
     lost: int = 0
-    by_symmetry: bool = False
+    unresolved: int = 0
     omitted: str = ""
 
     @property

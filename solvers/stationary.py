@@ -2,13 +2,15 @@
 
 Three sources: the closed forms (the uniform state), a search from random starts, which reports its completeness,
 and, in a confinement or where that leaves anything open, the branches of the bifurcation diagram that pass the
-coupling, beside which it is made once more; on S^2, where it goes through all symmetries, in a confinement only.
+coupling, beside which it is made once more. On S^2, where it goes through all symmetries, the only branch that is
+followed in a confinement is the one that begins without interaction, unless the confinement is weak.
 States that are rotations or reflections of each other are one. A state is named the minimiser with a reason only: a
 theorem, or a search that is settled.
 """
 
 import logging
 import time
+from typing import NamedTuple
 
 import numpy as np
 
@@ -57,6 +59,8 @@ AT_THRESHOLD = 1e-4
 SPELLED_OUT = 1e9
 # The error of a state moves no rate by more than so many roots of its residual, in units of D.
 ROOTS_OF_RESIDUAL = 1e4
+# With so many generations only the branch that begins without interaction is followed.
+PRIMARY = 1
 # What is kept of the search in the provenance.
 SEARCH = ("searched", "complete", "minimiser_reason", "warnings")
 BRANCHES_ONLY = (
@@ -85,6 +89,8 @@ def stationary_states(
     depth
         Generations of branches followed to the coupling, which is done in a confinement, where states are named
         after them, beside a threshold, and on the circle and about an axis where the search alone is not settled.
+        In a confinement of S^2 whose coefficients amount to a tenth of the noise it is only the one that begins
+        without interaction, ``primary``.
     rates
         Whether to compute the slowest decay rate of each state.
     on_failure
@@ -138,13 +144,14 @@ def stationary_states(
         )
     require_on_failure(on_failure)
     register = register_about(problem)
-    alone = _alone(problem, watch)
-    enough = alone is not None and (alone.settled or alone.by_symmetry)
-    states = _sorted(problem, _named(alone.points)) if alone is not None and enough else []
-    if alone is not None and states and not states[0].unstable:
-        searched, followed = alone, True
+    alone = _alone(problem, register, on_failure, watch)
+    states = _sorted(problem, alone.states) if alone is not None and _enough(problem, alone.searched) else []
+    if alone is not None and states and (not states[0].unstable or alone.searched.unresolved):
+        searched, followed = alone.searched, alone.followed
     else:
-        found, searched, followed = _beside_branches(problem, alone, register, depth, on_failure, watch)
+        points = None if alone is None or problem.confinement is not None else alone.searched
+        register = register_about(problem)
+        found, searched, followed = _beside_branches(problem, points, register, depth, on_failure, watch)
         states = _sorted(problem, found)
     minimiser, reason = _minimiser(states[0], searched, followed)
     complete = False if searched.doubt or not followed else True if searched.theorem else None
@@ -177,17 +184,43 @@ def _rotating(found: list[State], searched: Searched, rates: bool, seconds: floa
     return StationaryStates(states, searched.words, False if searched.doubt else None)
 
 
-def _alone(problem: Equation, watch: Watch) -> Searched | None:
-    """Return the result of the search without known states, or None if that cannot tell all states apart."""
+class _Alone(NamedTuple):
+    """Named states of a search beside no branch but that without interaction, and whether this was followed."""
+
+    states: list[tuple[str, Point]]
+    searched: Searched
+    followed: bool
+
+
+def _alone(problem: Equation, register: Register, on_failure: str, watch: Watch) -> _Alone | None:
+    """Return the result of the search without branches, or None if that cannot tell all states apart.
+
+    In a confinement the branch that begins without interaction has a name, which only following it tells.
+    """
     coupling = problem.fixed_coupling
-    # In a confinement the branch that begins without interaction has a name, which only following it tells.
-    free = coupling != 0.0 and problem.confinement is None and has_free_energy(problem)
-    if not (free and solvers_of(problem).geometry.search_covers(problem, coupling)):
+    if coupling == 0.0 or not has_free_energy(problem) or not _covered(problem):
         return None
-    if critical_modes(problem, *sorted(coupling * (1.0 + side * AT_THRESHOLD) for side in (-1.0, 1.0))):
-        return None
-    watch(0, None, "search")
-    return _searched(problem, [])
+    known: list[tuple[str, Point]] = []
+    followed = True
+    if problem.confinement is not None:
+        known, followed = _on_branches(problem, register, PRIMARY, on_failure, watch)
+    watch(len(known), None, "search")
+    searched = _searched(problem, known)
+    return _Alone(known + _named(searched.points), searched, followed)
+
+
+def _covered(problem: Equation) -> bool:
+    """Return whether the search has all states of an equation, and branches would not tell them apart better."""
+    coupling, geometry = problem.fixed_coupling, solvers_of(problem).geometry
+    if problem.confinement is not None:
+        return geometry.search_resolves(problem, coupling)
+    around = sorted(coupling * (1.0 + side * AT_THRESHOLD) for side in (-1.0, 1.0))
+    return geometry.search_covers(problem, coupling) and not critical_modes(problem, *around)
+
+
+def _enough(problem: Equation, searched: Searched) -> bool:
+    """Return whether a search leaves nothing that branches might add."""
+    return searched.settled or solvers_of(problem).geometry.search_resolves(problem, problem.fixed_coupling)
 
 
 def _named(points: list[Point]) -> list[tuple[str, Point]]:

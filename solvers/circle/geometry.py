@@ -19,7 +19,7 @@ from .kinked_spectra import is_kinked
 from .meeting import compared, meeting, nearest_image
 from .moments import moment_arrays
 from .orbits import are_images, name_of
-from .search import search_all, search_covers
+from .search import search_all, search_covers, search_resolves
 from .stability import block_matrix, blocks_of, copies, counted_together, rotations, unstable_along, unstable_counts
 
 
@@ -119,6 +119,7 @@ class CircleGeometry:
     fewest_nodes = FEWEST
     takes_kinks = True
     search_covers = search_covers
+    search_resolves = search_resolves
     search_all = search_all
 
     carries_current = staticmethod(carries_current)

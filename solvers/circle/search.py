@@ -75,6 +75,11 @@ def search_covers(geometry: Geometry, problem: Equation, coupling: Number) -> bo
     return equation is not None and equation.complete and not equation.basis.needs_second_rule
 
 
+def search_resolves(geometry: Geometry, problem: Equation, coupling: Number) -> bool:
+    """Return False: densities of all symmetries are searched together, and branches may lead to others."""
+    return False
+
+
 def search_all(geometry: Geometry, problem: Equation, sign: int, coupling: Number, known: list[Point]) -> Searched:
     """Return the states at a coupling that are not known, with what was searched."""
     equation = stationary_equation(geometry, problem, 1, sign)

@@ -18,7 +18,7 @@ from .meeting import compared, meeting, meeting_without_axis, nearest_image
 from .moments import moment_arrays
 from .naming import name_of
 from .polyhedral import birth_in_group, polyhedral_births
-from .search import search_all, search_covers, searches
+from .search import search_all, search_covers, search_resolves, searches
 
 
 class ZonalDensities(Densities):
@@ -74,6 +74,7 @@ class SphereGeometry:
     takes_kinks = False
     further_births = polyhedral_births
     search_covers = search_covers
+    search_resolves = search_resolves
     search_all = search_all
 
     searches = staticmethod(searches)

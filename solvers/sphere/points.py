@@ -196,6 +196,13 @@ class _Points(NamedTuple):
 
 
 def _on_points(group: Group, degrees: Integers, rings: int) -> _Points:
+    """Return the points of a grid and the invariant harmonics of some degrees there."""
+    return _tabulated(group, tuple(degrees.tolist()), rings)
+
+
+@functools.lru_cache(maxsize=128)
+def _tabulated(group: Group, chosen: tuple[int, ...], rings: int) -> _Points:
+    degrees = np.array(chosen)
     top = int(degrees.max())
     rings = max(rings, top + 1)
     grid = SphericalTransform(top, rings, 2 * group.turns * -(-rings // group.turns), "numpy", group.turns)

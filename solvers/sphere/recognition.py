@@ -27,6 +27,8 @@ from .upright import own_axes
 
 # Moments below this share of the largest are those of a symmetry that is there.
 ABSENT = 1e-6
+# Eigenvalues of one size agree to this share: squares of moments that are known to the share above.
+ISOTROPIC = 1e-4
 # Weights of the degrees: such that the eigenvalues agree by symmetry only.
 GOLDEN = 0.6180339887498949
 
@@ -78,7 +80,7 @@ def recognised(group: Group, cosine: Floats, sine: Floats, confined: bool, even:
             return Recognised(None, *turned)
         if symmetry.rank > best:
             best, found = symmetry.rank, _standing(symmetry, *turned)
-    if not confined:
+    if not confined and _is_isotropic(cosine, sine):
         for solid in solids():
             if solid.order > best[0] and _fixes(solid, cosine, sine):
                 return Recognised(solid, cosine, sine)
@@ -87,14 +89,25 @@ def recognised(group: Group, cosine: Floats, sine: Floats, confined: bool, even:
 
 def _standing_on_axes(cosine: Floats, sine: Floats) -> Iterator[tuple[Floats, Floats]]:
     """Yield the moments with each eigenvector of the matrix above along the z axis."""
+    turned = turned_moments(cosine, sine, own_axes(_matrix(cosine, sine)))
+    for _ in range(3):
+        yield turned
+        turned = turned_moments(*turned, CYCLE)
+
+
+def _matrix(cosine: Floats, sine: Floats) -> Floats:
+    """Return the matrix above of a density."""
     matrix = np.zeros((3, 3))
     for degree in range(1, largest_degree(cosine.size) + 1):
         changes = rotation_generators(degree) @ of_degree(cosine, sine, degree)
         matrix += (1.0 + GOLDEN * degree % 1.0) * changes @ changes.T
-    turned = turned_moments(cosine, sine, own_axes(matrix))
-    for _ in range(3):
-        yield turned
-        turned = turned_moments(*turned, CYCLE)
+    return matrix
+
+
+def _is_isotropic(cosine: Floats, sine: Floats) -> bool:
+    """Return whether the matrix above has one eigenvalue only, as by the symmetry of a solid it has."""
+    values = np.linalg.eigvalsh(_matrix(cosine, sine))
+    return bool(values[-1] - values[0] <= ISOTROPIC * values[-1])
 
 
 def _fixes(group: Group, cosine: Floats, sine: Floats) -> bool:

@@ -171,13 +171,15 @@ class Sampled:
             products = sums[:, size + 1 :] * np.multiply.outer(-self._scaled, self._scaled).ravel()
         else:
             products = np.ascontiguousarray((couplings @ sums.T).T)[:, self._unfolded]
+        left, right = np.empty((2, len(moments), 1 + len(self.turnings), size))
+        left[:, 0], right[:, 0] = self._scaled * means, self._scaled * sums[:, 1 : size + 1]
         lengths = np.sqrt(np.maximum((moments**2).sum(axis=1, keepdims=True), np.finfo(float).tiny))
-        turned = [self._roots * (moments @ turning.T) / lengths for turning in self.turnings]
-        left, right = (np.stack([self._scaled * each, *turned], axis=2) for each in (means, sums[:, 1 : size + 1]))
-        jacobians = left @ right.transpose(0, 2, 1)
+        for place, turning in enumerate(self.turnings, 1):
+            left[:, place] = right[:, place] = self._roots * (moments @ turning.T) / lengths
+        jacobians = left.transpose(0, 2, 1) @ right
         jacobians += products.reshape(-1, size, size)
-        jacobians[:, np.arange(size), np.arange(size)] += self._signs
-        return jacobians, left[:, :, 1:]
+        jacobians.reshape(-1, size**2)[:, :: size + 1] += self._signs
+        return jacobians, left[:, 1:]
 
     def _gibbs(self, coefficients: Floats) -> tuple[Floats, Floats]:
         """Return multiples of the masses of the Gibbs densities of fields, row by row, and the shift of log Z."""
@@ -257,15 +259,15 @@ def sampled(harmonics: Harmonics, field: Field) -> Sampled:
 
 
 def _across(turned: Floats, residuals: Floats) -> Floats:
-    """Return residuals (n, size) without their parts along generators of rotations, (n, size, k).
+    """Return residuals (n, size) without their parts along generators of rotations, (n, k, size).
 
-    The projector T (T^t T)^-1 T^t is filtered by Tikhonov's method in the squares of T^t T.
+    The projector T^t (T T^t)^-1 T is filtered by Tikhonov's method in the squares of T T^t.
     """
-    count = turned.shape[2]
+    count = turned.shape[1]
     if not count:
         return residuals
-    squares = turned.transpose(0, 2, 1) @ turned
+    squares = turned @ turned.transpose(0, 2, 1)
     least = NO_TURN * np.trace(squares, axis1=1, axis2=2) + np.finfo(float).tiny ** 0.5
-    parts = (squares @ (residuals[:, None] @ turned).transpose(0, 2, 1))[:, :, 0]
+    parts = (squares @ (turned @ residuals[:, :, None]))[:, :, 0]
     shares = solutions(squares @ squares + least[:, None, None] ** 2 * np.eye(count), parts)
-    return np.asarray(residuals - (turned @ shares[:, :, None])[:, :, 0])
+    return np.asarray(residuals - (shares[:, None] @ turned)[:, 0])

@@ -21,14 +21,14 @@ from ..branches.uniform import unstable_uniform
 from ..equation import StationaryEquation
 from ..geometry import Geometry
 from ..search import Catalogue, Ends, Kind, Lost, Met, Rounds, SearchSpace, known_states, search
-from ..searched import Searched, missing
+from ..searched import Searched, Tally, missing
 from ..significant import confining_symmetry
 from ..sizing import stationary_equation
 from .identity import copies_of
 from .points import WIDER, Field
 from .polyhedral import invariant_equation
 from .recognition import fixing, recognised
-from .symmetric import about_an_axis, allowed_groups, among_harmonics, field_of
+from .symmetric import about_an_axis, allowed_groups, among_harmonics, field_of, resolves_all
 from .zonal_search import zonal_states
 
 # Degrees of the search; larger ones are left to the polishing of what is met.
@@ -46,6 +46,9 @@ SHARED = 24
 RELAXED = 24
 # A confinement smaller than this in all, in units of D, moves states by no more than what counts as the same.
 WEAK = 1e-4
+# In a weaker one energies and lengths of moments of states that it turns to different places may agree: those of
+# a cubic state in h P_1 differ by 4e-3 h^2.
+STRONG = 0.1
 HELD = "some may be missing, for the confinement, which has no axis, holds states by little more than rounding"
 CONVEX = "the second variation of the free energy is definite at every density"
 ONE_DEGREE = "with degree one alone the states are the uniform one and, beyond its threshold, one exp(r cos t)/Z"
@@ -67,6 +70,13 @@ def search_covers(geometry: Geometry, problem: Equation, coupling: Number) -> bo
     return not _field(problem, coupling).cut
 
 
+def search_resolves(geometry: Geometry, problem: Equation, coupling: Number) -> bool:
+    """Return whether the search has all densities, in every symmetry apart, resolves them and tells them apart."""
+    field = _field(problem, coupling)
+    strong = field.confinement is None or float(np.abs(field.confinement).sum()) >= STRONG
+    return problem.domain.has_azimuth and strong and not field.cut and resolves_all(field)
+
+
 def search_all(geometry: Geometry, problem: Equation, sign: int, coupling: Number, known: list[Point]) -> Searched:
     """Return the states at a coupling that are not known, about an axis and on S^2 among all densities."""
     field = _field(problem, coupling)
@@ -78,7 +88,7 @@ def search_all(geometry: Geometry, problem: Equation, sign: int, coupling: Numbe
     met = known_states(space, [*known, *zonal], problem.confinement is None)
     space.know(met)
     searched = search(space, met)
-    return searched._replace(points=[*zonal, *searched.points], by_symmetry=space.by_symmetry)
+    return searched._replace(points=[*zonal, *searched.points])
 
 
 def _field(problem: Equation, coupling: Number) -> Field:
@@ -112,11 +122,7 @@ class Densities(SearchSpace[Point]):
         self.starts = {Kind.NEWTON: sum(self._shares)} if self._parts else {}
         if self._parts and has_free_energy(problem):
             self.starts[Kind.RELAXED] = RELAXED
-
-    @property
-    def by_symmetry(self) -> bool:
-        """Whether all densities were searched on grids that resolve every state."""
-        return self._problem.domain.has_azimuth and all(part.resolves_all for part in self._parts)
+        self._most = ROUNDS * sum(self._shares)
 
     def know(self, met: Sequence[Met[Point]]) -> None:
         """Take note of states that are known, so that they are not solved for once more."""
@@ -129,12 +135,25 @@ class Densities(SearchSpace[Point]):
     ) -> Iterator[Ends]:
         """Yield the ends of the runs of some rounds, those of Newton's method by symmetry."""
         if kind is Kind.NEWTON:
-            for place, (part, count) in enumerate(zip(self._parts, self._shares, strict=True)):
+            for place in self._productive(met):
+                part, count = self._parts[place], self._shares[place]
                 yield Ends(*part.ends(part.sampled(0).random(generator, rounds * count)), place)
         elif kind is Kind.RELAXED:
             part, sampled = self._parts[-1], self._parts[-1].sampled(0)
             starts = sampled.random(generator, rounds * RELAXED)
             yield Ends(*part.ends(sampled.relaxed(starts)), len(self._parts) - 1)
+
+    def _productive(self, met: Sequence[Met[Point]]) -> Sequence[int]:
+        """Return the parts in which runs are to be made.
+
+        Where there are so many states that the usual rounds cannot settle the search, those that have met states
+        which were met once only, if there are any: in the others hardly anything is left.
+        """
+        every = range(len(self._parts))
+        if sum(each.runs for each in met) + Tally.of([each.runs for each in met]).wanting <= self._most:
+            return every
+        rare = set[int]().union(*(each.parts for each in met if each.runs == 1))
+        return sorted(rare) or every
 
     def states_at(self, ends: Ends) -> list[Point | Lost | None]:
         """Return the states near ends, on a grid that resolves them; those are solved for that are new there."""
@@ -151,6 +170,8 @@ class Densities(SearchSpace[Point]):
         found: list[Point | Lost | None] = [Lost.ARTEFACT] * len(ends.rows)
         for row, place in zip(rows.tolist(), places.tolist(), strict=True):
             found[row] = self._states[place]
+            if found[row] is Lost.UNRESOLVED:
+                self._states[place] = Lost.AGAIN
         return found
 
     def is_stable(self, state: Point | None) -> bool:
@@ -173,7 +194,8 @@ class Densities(SearchSpace[Point]):
         if field.cut:
             return ""
         if unresolved:
-            return f"{unresolved} states that were met could not be resolved and are not listed"
+            met = "1 state that was met is" if unresolved == 1 else f"{unresolved} states that were met are"
+            return f"{met} not listed, for the grids that are allowed do not resolve so sharp a density"
         if self._problem.zonal:
             return ""
         if field.confinement is not None and float(field.confinement.sum()) < WEAK:

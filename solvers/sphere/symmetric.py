@@ -73,6 +73,19 @@ def _confining(problem: Equation) -> int:
     return LARGEST_CONFINING if degree is None else min(max(1, degree), LARGEST_CONFINING)
 
 
+def rings_at_most(field: Field, dimension: int) -> tuple[int, int]:
+    """Return the rings that the sharpest densities need on a coarse and on a fine grid."""
+    # No moments are longer than one.
+    sharpest = np.minimum(np.arange(field.strengths.size, dtype=float), 1.0)
+    rough, exact = (int(field.rings(sharpest, dimension, left)) for left in (ROUGH, EXACT))
+    return rough, exact
+
+
+def resolves_all(field: Field) -> bool:
+    """Return whether the fine grid of every symmetry on S^2 resolves all states, however sharp."""
+    return rings_at_most(field, 3)[-1] <= MOST_RINGS[-1]
+
+
 def among_harmonics(field: Field) -> "list[SymmetricDensities]":
     """Return the symmetries of densities on S^2 that may hold more than one state."""
     significant = np.flatnonzero(field.strengths)
@@ -115,8 +128,6 @@ class SymmetricDensities:
     ----------
     group : Group or None
         The symmetry.
-    resolves_all : bool
-        Whether the fine grid resolves every state, however sharp.
     """
 
     def __init__(
@@ -129,12 +140,9 @@ class SymmetricDensities:
     ) -> None:
         self._field, self._degrees, self._harmonics, self.group = field, degrees, harmonics, group
         self._dimension = dimension
-        # No moments are longer than one.
-        sharpest = np.minimum(np.arange(self.size, dtype=float), 1.0)
-        needed = [int(field.rings(sharpest, dimension, left)) for left in (ROUGH, EXACT)]
+        needed = rings_at_most(field, dimension)
         most = MOST_NODES if group is None else MOST_RINGS
         self._rings = [min(pair) for pair in zip(needed, most, strict=True)]
-        self.resolves_all = self._rings[-1] == needed[-1]
         self._levels: list[Sampled] = []
 
     @property

@@ -72,6 +72,7 @@ class Separated:
 
     def __init__(self, around: Floats, along: Floats, entries: csr_array) -> None:
         self._around, self._along, self._entries = around, along, entries
+        self._spread = csr_array(entries.T)
         self._towards = np.ascontiguousarray(along.transpose(0, 2, 1))
         self.count = entries.shape[0]
 
@@ -90,7 +91,7 @@ class Separated:
         """Return the values of sums with coefficients, (n, count), on all points, (n, points)."""
         waves, degrees, rings = self._along.shape
         count, meridians = len(coefficients), self._around.shape[1]
-        parts = (self._entries.T @ coefficients.T).reshape(waves, degrees, count)
+        parts = (self._spread @ coefficients.T).reshape(waves, degrees, count)
         rows = np.matmul(parts.transpose(0, 2, 1), self._along)
         values = rows.reshape(waves, count * rings).T @ self._around
         return np.asarray(values.reshape(count, rings * meridians))

@@ -23,10 +23,15 @@ from solvers.bases.confining import ConfiningField
 from solvers.bases.invariant import mode_matrix
 from solvers.bases.representations import TRIVIAL, representation
 from solvers.batched import relaxed
+from solvers.domains import solvers_of
+from solvers.labels import own_name
+from solvers.search import Lost, Met
 from solvers.sphere import recognised
 from solvers.sphere.groups import OCTAHEDRAL, axial_group, prismatic, searched_groups, solids
 from solvers.sphere.points import Field, about_axis, invariant
 from solvers.sphere.sampled import Sampled
+from solvers.sphere.search import Densities
+from solvers.sphere.symmetric import field_of
 from solvers.sphere.tabulated import Separated, Tabulated
 from tests import brute_force
 from tests.campaign import subjects, trial
@@ -81,6 +86,35 @@ def test_every_state_of_brute_force_is_in_the_answer(weights, confinement, coupl
     assert answer[0].free_energy_gap <= min(state.gap for state in states) + SAME
     assert answer[0].minimiser
     assert "all densities on the sphere" in answer.searched
+
+
+def test_in_a_field_only_the_branch_without_interaction_is_followed_and_named():
+    followed: list[str] = []
+    problem = _on_sphere((0.0, 0.0, 0.0, -1.0), 12.0, (0.0, 0.2))
+    answer = stationary_states(problem, rates=False, watch=lambda done, whole, label: followed.append(label))
+    assert followed == ["primary", "search"]
+    # It keeps the axis of the field. The others have the names of their symmetries, whatever branches they are on.
+    assert {own_name(state.label) for state in answer} == {"primary", "D_2h", "D_3d", "D_4h", "zonal 4-"}
+    assert not any("from" in state.label for state in answer)
+
+
+def test_a_state_that_no_grid_resolves_counts_once_wherever_it_stands(monkeypatch):
+    monkeypatch.setattr(Densities, "_state_at", lambda *_: Lost.UNRESOLVED)
+    answer = stationary_states(_on_sphere((0.0, -1.0, 0.0, -0.8), 8.0), depth=0, rates=False)
+    # Two without an axis, each met in several symmetries; those with one come from the search about it.
+    assert "2 states that were met are not listed" in answer.searched
+    assert answer.complete is False
+
+
+def test_where_runs_cannot_settle_a_search_those_that_meet_rare_states_go_on():
+    problem = _on_sphere((0.0, -1.0, 0.0, -1.0), 8.0)
+    field = field_of(problem, 8.0, 4)
+    space = Densities(solvers_of(problem).geometry, problem.at(coupling=None), 1, 8.0, field)
+    every = list(space._productive([]))
+    met = [Met(None, False, runs, 0, parts) for runs, parts in ((9, {0, 1}), (1, {2}), (2, {1}), (1, {1, 3}))]
+    assert list(space._productive(met)) == every
+    assert list(space._productive(met * 50)) == [1, 2, 3]
+    assert list(space._productive(met[:1] * 200)) == every
 
 
 def test_branches_are_not_needed_to_meet_the_states_of_one_degree():
