@@ -101,9 +101,10 @@ class Custom(Potential):
     pieces or their function object are, and the numbers given.
 
     The derivatives of the multipliers in a number of a formula are those of the formula differentiated, to
-    rounding; in one of a function, or where the derivative jumps as that of ``Max(b - Abs(t), 0)`` in b,
-    extrapolated differences with an estimate of their error, see ``multiplier_derivatives``. Files keep a function
-    as its multipliers at the numbers given; with others it must be given again.
+    rounding, also where that jumps at kinks, as that of ``Max(b - Abs(t), 0)`` in b; in one of a function that
+    takes no complex numbers, extrapolated differences with an estimate of their error, see
+    ``multiplier_derivatives``. Files keep a function as its multipliers at the numbers given; with others it must
+    be given again.
 
     Examples
     --------
@@ -339,7 +340,10 @@ def _of_formula(expression: str, given: tuple[tuple[str, float], ...]) -> Shape:
 
 @functools.lru_cache(maxsize=FORMULAS)
 def _differentiated(expression: str, given: tuple[tuple[str, float], ...], name: str) -> Shape | None:
-    """Return the derivative of a formula in a number given by name, or None if it jumps or is not finite."""
+    """Return the derivative of a formula in a number given by name, or None if it is not finite between kinks.
+
+    It may jump at those of the formula: only its integrals are asked for.
+    """
     if combined := _combined(expression, given, name):
         return combined
     breakpoints = zeros_of(compiled(expression, dict(given)).switches)
@@ -347,7 +351,8 @@ def _differentiated(expression: str, given: tuple[tuple[str, float], ...], name:
     label = f"the derivative of {expression} in {name}"
     try:
         function = sampled(formula_values(formula), label, breakpoints, even=formula.even)
-        return _found(function, formula.constant, breakpoints)
+        # Where the formula has a kink whose place depends on the number, its derivative jumps.
+        return _found(function, formula.constant, breakpoints, jumping=True)
     except InvalidInput:
         return None
 
@@ -412,11 +417,13 @@ def _smooth_or_rough(function: Sampled, constant: np.longdouble, breakpoints: np
         return _found(dataclasses.replace(function, noise=max(noise, function.noise)), constant, breakpoints)
 
 
-def _found(function: Sampled, constant: np.longdouble, breakpoints: npt.NDArray[Any]) -> Cosines | Pieces:
+def _found(
+    function: Sampled, constant: np.longdouble, breakpoints: npt.NDArray[Any], *, jumping: bool = False
+) -> Cosines | Pieces:
     """Return a function as a sum of cosines where these decay, else as polynomials on pieces."""
     found = cosine_coefficients(function, kinked=breakpoints.size > 0)
     if found is None:
-        return split(function, breakpoints, constant)
+        return split(function, breakpoints, constant, jumping=jumping)
     series, error = found.values * function.unit, found.error * function.unit
     # Rounding of what the mean is of.
     mean = series[0] if abs(series[0]) > error else 0

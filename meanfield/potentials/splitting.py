@@ -29,7 +29,7 @@ class Rough(InvalidInput):
     """The error for a function that does not become smooth on short pieces."""
 
 
-def split(function: Sampled, breakpoints: Working, constant: np.longdouble) -> Pieces:
+def split(function: Sampled, breakpoints: Working, constant: np.longdouble, *, jumping: bool = False) -> Pieces:
     """Return a function as polynomials on pieces.
 
     Parameters
@@ -40,17 +40,20 @@ def split(function: Sampled, breakpoints: Working, constant: np.longdouble) -> P
         Angles in (0, pi) at which pieces end.
     constant
         What was subtracted from the function.
+    jumping
+        Whether it may jump at the breakpoints, of which only integrals are asked then.
 
     Raises
     ------
     InvalidInput
-        If it jumps or does not become smooth on short pieces.
+        If it jumps elsewhere or does not become smooth on short pieces.
     """
     scale = float(np.abs(function.values).max())
     pending = _starting(breakpoints)
     done: list[tuple[Working, Working, Working]] = []
     for depth in range(_DEEPEST + 1):
-        values = function(_points(pending).ravel()).reshape(-1, _SIZE)
+        points = _inside(pending) if jumping else _points(pending)
+        values = function(points.ravel()).reshape(-1, _SIZE)
         coefficients = values @ _transform().T
         allowed = _rounding(function, pending, values)
         missed = np.maximum(
@@ -71,7 +74,8 @@ def split(function: Sampled, breakpoints: Working, constant: np.longdouble) -> P
             break
         if len(pending) > _MOST_PIECES:
             _refuse(function, pending, scale)
-    return _assembled(function, constant, *(np.concatenate(parts) for parts in zip(*done, strict=True)))
+    found = [np.concatenate(parts) for parts in zip(*done, strict=True)]
+    return _assembled(function, constant, *found, jumping=jumping)
 
 
 def zeros_of(switches: tuple[Evaluator, ...]) -> Working:
@@ -122,6 +126,12 @@ def _places() -> Working:
 def _points(pieces: Working) -> Working:
     low, high = pieces[:, :1], pieces[:, 1:]
     return np.asarray(low + (high - low) * (1 + _places()) / 2)
+
+
+def _inside(pieces: Working) -> Working:
+    """Return the points, those at the ends moved off the jumps that may be there."""
+    inset = _ROUNDINGS * np.finfo(pieces.dtype).eps * PI
+    return np.clip(_points(pieces), pieces[:, :1] + inset, pieces[:, 1:] - inset)
 
 
 def _transform() -> Working:
@@ -201,14 +211,20 @@ def _refuse(function: Sampled, pieces: Working, scale: float) -> None:
 
 
 def _assembled(
-    function: Sampled, constant: np.longdouble, pieces: Working, coefficients: Working, allowed: Working
+    function: Sampled,
+    constant: np.longdouble,
+    pieces: Working,
+    coefficients: Working,
+    allowed: Working,
+    *,
+    jumping: bool,
 ) -> Pieces:
-    """Return the pieces in order, joined without gaps, in the units of W."""
+    """Return the pieces in order, joined without gaps unless they may jump, in the units of W."""
     order = np.argsort(pieces[:, 0])
     pieces, coefficients, allowed = pieces[order], coefficients[order], allowed[order]
     gaps = np.abs(_ends(coefficients)[1][:-1] - _ends(coefficients)[0][1:])
     wide = gaps - np.maximum(_GAP * np.abs(function.values).max(), 32 * (allowed[:-1] + allowed[1:]))
-    if wide.size and wide.max() > 0:
+    if not jumping and wide.size and wide.max() > 0:
         _jumps(function, gaps[int(wide.argmax())], pieces[int(wide.argmax()), 1])
     unit = function.unit
     widths = (pieces[:, 1] - pieces[:, 0]).astype(float)
@@ -219,7 +235,8 @@ def _assembled(
     if function.precision >= np.finfo(float).eps:
         # What a file holds, so that it opens as the same.
         ends, coefficients = ends.astype(float), coefficients.astype(float)
-    return Pieces(ends, _joined(coefficients), error, float(function.offset + constant))
+    joined = coefficients if jumping else _joined(coefficients)
+    return Pieces(ends, joined, error, float(function.offset + constant))
 
 
 def _joined(coefficients: Working) -> Working:
