@@ -135,10 +135,10 @@ def follow(
                 break
             arc = Arc(last.point, outside)
         knot = Knot.at(arc.second)
-        farther = _farther(knot, largest_coupling)
-        if farther is not None:
-            side.outcome = Outcome.PARTIAL if TOO_STRONG in farther else Outcome.LEFT_INTERVAL
-            side.warnings += farther
+        limits = _beyond_limits(knot, largest_coupling)
+        if limits is not None:
+            side.outcome = Outcome.PARTIAL if TOO_STRONG in limits else Outcome.LEFT_INTERVAL
+            side.warnings += limits
             break
         if _left(arc, last, knot, side):
             side.outcome = Outcome.LEFT_INTERVAL
@@ -169,7 +169,7 @@ def turned_back(point: Point, arclength: float) -> Point:
     return Point(point.equation, solution, arclength)
 
 
-def _farther(knot: Knot, largest_coupling: float | None) -> list[str] | None:
+def _beyond_limits(knot: Knot, largest_coupling: float | None) -> list[str] | None:
     """Return warnings of a point that is farther than curves are followed, None of one that is not.
 
     It is if the coupling exceeds the largest; where none is given, if the interaction is too strong for a state.
