@@ -5,10 +5,8 @@ from typing import Any
 
 import numpy as np
 
-from meanfield import Curve, Equation, InvalidInput, OrganisingPoint, Outcome
-from meanfield.equations import Interaction
+from meanfield import Curve, InvalidInput, OrganisingPoint, Outcome
 from meanfield.records import CurveType
-from meanfield.theory import UniformPoint, mode_interactions, tricritical_points
 
 from ..bases import Floats
 from ..branches.arclength import Arclength
@@ -18,27 +16,20 @@ from .beside import cusp_beside, end_beside, tricritical_beside
 from .branch_points import branch_point_start
 from .extended import ExtendedEquation
 from .folds import fold_start
-from .following import KNOWN, Knot, Side, behind_start, extended, follow, turned_back
-from .normal_form import tricritical_among
-from .plane import COUPLING, Plane
+from .following import Knot, Side, behind_start, extended, follow, turned_back
+from .plane import Plane
 from .recording import Row, organising, recorded, stationary_point, threshold_label, uniform_row
 from .starts import Start, plane_of
 from .thresholds import threshold_start
 from .transitions import transition_start
+from .uniform_ends import STOPPED, uniform_end
 
 # Length of the first steps.
 FIRST_STEP = 0.01
-# The organising point at which a curve meets the uniform state is looked for within so many times the distance of
-# its last two points, among the divisors of its mode and the multiples up to this one.
-BEYOND, LAST_PARTNER = 4.0, 32
-# Share of the unit of the other parameter within which a curve that is nothing but its start ends.
-BESIDE = 1e-3
+# A side whose states are of this size may have stopped beside the uniform one.
+SMALL = 0.1
 # States meet within this share of the last chord of where its ends say.
 STRAYED = 0.3
-# A side whose states are of this size may have stopped beside the uniform one; where it leads is seen from a point
-# at which they are so many times larger.
-SMALL, GROWN = 0.1, 2.0
-STOPPED = (Outcome.MAX_STEPS, Outcome.STEP_TOO_SMALL, Outcome.NOT_RESOLVED)
 BEFORE_END = "the curve ends less than a step before the end of the interval, beyond which its states meet others"
 # The moments of the uniform state.
 UNIFORM = np.ones(1), np.zeros(1)
@@ -161,7 +152,7 @@ def _rows(
             mode = knot.event.mode
             through = (label,) if mode is None else (label, threshold_label(mode))
             further = _further(knot, kind)
-            points.append(organising(row, knot.event.type, plane, _bounds(knot), through, text, further))
+            points.append(organising(row, knot.event.type, plane, knot.bounds, through, text, further))
     if side.outcome in STOPPED:
         side.arrival = _small(side, plane)
     warnings += side.warnings
@@ -202,7 +193,7 @@ def _small(side: Side, plane: Plane) -> int | None:
     if plane.problem.confinement is not None or not 0.0 < sizes.max(initial=0.0) <= SMALL:
         return None
     degree = int(equation.bases[0].degrees[np.argmax(sizes)])
-    return None if _uniform_point(side, plane, degree) is None else degree
+    return None if uniform_end(side, plane, degree) is None else degree
 
 
 def _further(knot: Knot, kind: CurveType) -> list[tuple[Floats, Floats]]:
@@ -212,15 +203,6 @@ def _further(knot: Knot, kind: CurveType) -> list[tuple[Floats, Floats]]:
         return []
     second = UNIFORM if knot.row.second is None else knot.row.second
     return [second, UNIFORM] if knot.event.type == "triple point" else [second]
-
-
-def _bounds(knot: Knot) -> tuple[float, float]:
-    """Return an interval of the first parameter that contains a located point."""
-    assert knot.event is not None
-    value, (in_x, in_q) = knot.place.values[0], knot.place.slopes[0]
-    rounding = extended(knot.point).plane.rounding(float(value))
-    spread = abs(in_x) * knot.event.error[0] + abs(in_q) * knot.event.error[1] + rounding
-    return float(value) - spread, float(value) + spread
 
 
 def _add_uniform(
@@ -234,43 +216,34 @@ def _add_uniform(
 ) -> None:
     """Add the point at which a side meets the uniform state: a tricritical point or an interaction of modes."""
     assert side.arrival is not None
-    nearest = _uniform_point(side, plane, side.arrival)
-    if nearest is None:
+    found = uniform_end(side, plane, side.arrival)
+    if found is None:
         warnings.append("the curve ends at the uniform state, at an organising point that was not located")
         return
-    degree = side.arrival
-    assert degree is not None
-    problem = plane.problem.with_parameter(plane.other, nearest.value).at(coupling=nearest.coupling)
-    by_name = {plane.other: nearest.value, COUPLING: nearest.coupling}
-    first, second = (by_name[name] for name in plane.names)
+    first, second = found.values
     if not plane.contains(float(first)):
         warnings.append(BEFORE_END)
         return
-    lower, upper = nearest.lower, nearest.upper
-    slope = _threshold_slope(problem, plane.other, degree)
-    if plane.names[0] != plane.other:
-        spread = abs(slope) * (upper - lower) + plane.rounding(float(first))
-        lower, upper = float(first) - spread, float(first) + spread
-    tangent = np.array((1.0, slope) if plane.names[0] == plane.other else (slope, 1.0))
+    tangent = found.tangent
     last, end = side.knots[-1].point, np.array([float(first), float(second)])
     on_circle = extended(last).basis.cosines is not None
-    resonant = on_circle and 2 * min(nearest.modes) == max(nearest.modes)
-    interacts = nearest.type == "mode interaction"
+    resonant = on_circle and 2 * min(found.modes) == max(found.modes)
+    interacts = found.type == "mode interaction"
     if interacts and not resonant:
         tangent = _apart_from_threshold(side.knots[-1], end, 2 if on_circle else 1)
     x, q = plane.coordinates(first, second)
     step = direction * length(np.append(last.b[:-1], last.b[-1] - x), last.q - q)
     arclength = rows[-1].arclength + step
-    tangent *= np.copysign(1.0, tangent @ rows[-1].tangent) / length(tangent, 0.0)
+    tangent = tangent * np.copysign(1.0, tangent @ rows[-1].tangent) / length(tangent, 0.0)
     if interacts and (resonant or not on_circle):
         # Both parameters change like the amplitude, not its square: to leading order the last arc is a parabola.
         speed = float(tangent @ (2.0 * (end - rows[-1].values) / step - rows[-1].tangent))
         tangent *= speed if speed > 0.0 else 1.0
-    row = uniform_row(problem, (first, second), (float(tangent[0]), float(tangent[1])), arclength)
-    row.second, row.label = None if rows[-1].second is None else row.moments, nearest.type
+    row = uniform_row(found.problem, (first, second), (float(tangent[0]), float(tangent[1])), arclength)
+    row.second, row.label = None if rows[-1].second is None else row.moments, found.type
     rows.append(row)
-    through = (label, *(threshold_label(mode) for mode in nearest.modes))
-    points.append(organising(row, nearest.type, plane, (lower, upper), through, WORDS[nearest.type]))
+    through = (label, *(threshold_label(mode) for mode in found.modes))
+    points.append(organising(row, found.type, plane, found.bounds, through, WORDS[found.type]))
 
 
 def _apart_from_threshold(knot: Knot, end: Floats, power: int) -> Floats:
@@ -300,7 +273,7 @@ def _add_meeting(
     knot = _meeting(side, plane)
     if knot is None or not _is_there(knot, side):
         degree = extended(last).bases[side.halved or 0].symmetry
-        if _uniform_point(side, plane, degree) is not None:
+        if uniform_end(side, plane, degree) is not None:
             # Beside the interaction of a mode with its double the moments vanish at different rates.
             side.arrival = degree
             return
@@ -311,7 +284,7 @@ def _add_meeting(
     if not plane.contains(row.values[0]):
         warnings.append(BEFORE_END)
         return
-    bounds, further = _bounds(knot), []
+    bounds, further = knot.bounds, []
     if side.merged:
         row.second = row.moments
     elif len(extended(last).bases) > 1:
@@ -366,63 +339,3 @@ def _is_there(knot: Knot, side: Side) -> bool:
     one, other = (np.array([point.b[-1], point.q]) for point in (last, beyond))
     missed = length(np.array([knot.point.b[-1], knot.point.q]) - one - share * (other - one), 0.0)
     return bool(missed <= STRAYED * max(1.0, share**2) * (beyond.arclength - last.arclength))
-
-
-def _uniform_point(side: Side, plane: Plane, degree: int) -> UniformPoint | None:
-    """Return the organising point of the uniform branch at which a side ends in a mode, None if none is near."""
-    if not plane.in_coupling:
-        return None
-    points = [knot.point for knot in side.knots]
-    stopped, last = side.outcome in STOPPED, points[-1]
-    before = points[_farther(points) if stopped else max(len(points) - 2, 0)]
-    value = float(last.b[-1]) * plane.unit
-    near = KNOWN * abs(value) if len(points) > 1 else BESIDE * plane.unit
-    beside = side.beyond if len(points) == 1 and side.beyond is not None else before
-    reach = BEYOND * abs(float(last.b[-1] - beside.b[-1])) * plane.unit + near
-    around = value - reach, value + reach
-    equation = extended(side.knots[-1].point)
-    modes = degree, *(mode for mode in equation.partners(degree, LAST_PARTNER) if mode != degree)
-    try:
-        found = mode_interactions(plane.problem, plane.other, around, modes, of=degree)
-        if equation.ends_tricritically and equation.basis.even:
-            found += tricritical_points(plane.problem, plane.other, around, (degree,))
-        elif equation.ends_tricritically:
-            found += tricritical_among(plane, equation.basis, degree, around)
-    except InvalidInput:
-        return None
-    if stopped:
-        found = [point for point in found if _leads_to(_place(plane, point), last, before)]
-    return min(found, key=lambda point: length(_place(plane, point) - [last.b[-1], last.q], 0.0), default=None)
-
-
-def _place(plane: Plane, point: UniformPoint) -> Floats:
-    """Return the coordinates x and q of a point of the uniform branch."""
-    by_name = {plane.other: point.value, COUPLING: point.coupling}
-    return np.array(plane.coordinates(*(by_name[name] for name in plane.names)))
-
-
-def _leads_to(place: Floats, last: Point, before: Point) -> bool:
-    """Return whether two points lead to a place of the uniform state, distant by their amplitude or its square."""
-    one, other = (np.array([point.b[-1], point.q]) for point in (last, before))
-    small, large = (length(point.b[:-1], 0.0) for point in (last, before))
-    if small >= large:
-        return False
-    shares = (small**power / (large**power - small**power) for power in (1, 2))
-    missed = min(length(one + share * (one - other) - place, 0.0) for share in shares)
-    return missed <= STRAYED * length(place - one, 0.0) + KNOWN
-
-
-def _farther(points: list[Point]) -> int:
-    """Return the place of the last point whose amplitude is some times that of the end, else of the first."""
-    last = length(points[-1].b[:-1], 0.0)
-    place = len(points) - 1
-    while place > 0 and length(points[place].b[:-1], 0.0) < GROWN * last:
-        place -= 1
-    return place
-
-
-def _threshold_slope(problem: Equation, parameter: str, degree: int) -> float:
-    """Return the derivative of the critical coupling of a degree in another parameter of a problem at it."""
-    interaction = Interaction(problem)
-    strengths = interaction.strength_derivatives(parameter, degree)
-    return float(-strengths[degree] / interaction.strength_derivatives(COUPLING, degree)[degree])

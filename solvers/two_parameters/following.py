@@ -76,6 +76,15 @@ class Knot:
                 row.values = end, row.values[1]
         return cls(point, place, row, tests, equation.margins(point), event)
 
+    @property
+    def bounds(self) -> tuple[float, float]:
+        """An interval of the first parameter that contains a located point."""
+        assert self.event is not None
+        value, (in_x, in_q) = self.place.values[0], self.place.slopes[0]
+        rounding = extended(self.point).plane.rounding(float(value))
+        spread = abs(in_x) * self.event.error[0] + abs(in_q) * self.event.error[1] + rounding
+        return float(value) - spread, float(value) + spread
+
 
 @dataclass(slots=True)
 class Side:

@@ -356,3 +356,25 @@ def test_branch_points_are_followed_where_the_potential_lacks_the_modes_of_a_cla
     beside = bifurcation_diagram(moved, relative=(0.9, 1.8), rates=False)
     couplings = [float(point.coupling) for point in beside.events("branch point")]
     assert min(abs(each / found.coupling[-1] - 1.0) for each in couplings) < 1e-11
+
+
+@pytest.mark.parametrize("kind", ["fold", "transition"])
+@pytest.mark.parametrize(("parameter", "against"), [("w2", "w1"), ("w1", "w2"), ("noise", "w2")])
+def test_curves_at_one_coupling_end_in_the_organising_points_of_the_uniform_state(kind, parameter, against):
+    """There kappa w_1 = -2 D; w_2 = w_1 / 2 where mode 1 is tricritical, and w_2 = w_1 where both are critical."""
+    diagram = diagram_of(CosineSeries((-1.0, -0.9)), (0.6, 1.5))
+    over = curve(diagram.events(kind)[0], "w2", (-0.95, -0.6))
+    start = over.point(len(over) // 2)
+    interval = {"w2": (-1.4, -0.3), "w1": (-1.6, -0.6), "noise": (0.6, 1.5)}[parameter]
+    found = curve(start, parameter, interval, against=against)
+    assert not found.warnings
+    located = [point for point in found.special_points if not point.cosine[1:].any()]
+    assert "tricritical" in {point.type for point in located}
+    for point in located:
+        known = {"noise": 1.0, "w1": -1.0, "w2": float(start.problem.parameters["w2"])}
+        known |= dict(zip(found.parameters, map(float, point.values), strict=True))
+        ratio = {"tricritical": 0.5, "mode interaction": 1.0}[point.type]
+        assert known["w2"] / known["w1"] == pytest.approx(ratio, rel=1e-11)
+        assert float(point.coupling) * known["w1"] == pytest.approx(-2.0 * known["noise"], rel=1e-11)
+        assert point.lower <= point.values[0] <= point.upper
+        assert point.status == "converged"

@@ -1,0 +1,171 @@
+"""Where curves end at the uniform state: tricritical points and interactions of modes on its thresholds."""
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import numpy as np
+
+from meanfield import Equation, InvalidInput, MeanfieldError, Number, Outcome
+from meanfield.equations import Interaction
+from meanfield.theory import UniformPoint, mode_interactions, tricritical_points
+
+from ..bases import Floats
+from ..branches.arclength import Arclength
+from ..branches.continuation import Point, length
+from ..newton import POLISHED, correct
+from .following import KNOWN, Side, extended, follow, turned_back
+from .normal_form import tricritical_among
+from .plane import COUPLING, Plane
+from .starts import basis_of
+from .thresholds import ThresholdEquation
+
+# The organising point at which a curve meets the uniform state is looked for within so many times the distance of
+# its last two points, among the divisors of its mode and the multiples up to this one.
+BEYOND, LAST_PARTNER = 4.0, 32
+# Share of the unit of the other parameter within which a curve that is nothing but its start ends.
+BESIDE = 1e-3
+# A curve leads to an end within this share of the distance from it.
+STRAYED = 0.3
+# Points at which states are so many times larger show where a curve leads that stopped short of its end.
+GROWN = 2.0
+STOPPED = (Outcome.MAX_STEPS, Outcome.STEP_TOO_SMALL, Outcome.NOT_RESOLVED)
+# The threshold is followed to both sides by so many steps up to this length.
+NEARBY, FIRST = Arclength(max_step=0.02, max_points=40), 0.002
+
+
+class UniformEnd(NamedTuple):
+    """An organising point of the uniform state at which a curve ends.
+
+    Attributes
+    ----------
+    type, modes
+        Its type, and the modes that are critical there.
+    problem, values
+        The equation there, and the two parameters.
+    bounds : (float, float)
+        An interval of the first parameter that contains it.
+    tangent : (2,) float
+        The direction of the threshold of the mode of the curve.
+    """
+
+    type: str
+    modes: tuple[int, ...]
+    problem: Equation
+    values: tuple[Number, Number]
+    bounds: tuple[float, float]
+    tangent: Floats
+
+
+def uniform_end(side: Side, plane: Plane, degree: int) -> UniformEnd | None:
+    """Return the organising point of the uniform state at which a side ends in a mode, None if none is near."""
+    points = [knot.point for knot in side.knots]
+    stopped, last = side.outcome in STOPPED, points[-1]
+    before = points[_larger(points) if stopped else max(len(points) - 2, 0)]
+    beside = side.beyond if len(points) == 1 and side.beyond is not None else before
+    near = KNOWN * abs(float(last.b[-1])) if len(points) > 1 else BESIDE
+    reach = BEYOND * abs(float(last.b[-1] - beside.b[-1])) + near
+    found = list((_in_coupling if plane.in_coupling else _on_threshold)(plane, last, degree, reach))
+    if stopped:
+        found = [end for end in found if _leads_to(_place(plane, end), last, before)]
+    return min(found, key=lambda end: length(_place(plane, end) - [last.b[-1], last.q], 0.0), default=None)
+
+
+def _in_coupling(plane: Plane, last: Point, degree: int, reach: float) -> Iterator[UniformEnd]:
+    """Yield the organising points of the threshold of a mode within a distance in x, by their closed forms."""
+    x = float(last.b[-1])
+    around = (x - reach) * plane.unit, (x + reach) * plane.unit
+    equation = extended(last)
+    modes = degree, *(mode for mode in equation.partners(degree, LAST_PARTNER) if mode != degree)
+    try:
+        found = mode_interactions(plane.problem, plane.other, around, modes, of=degree)
+        if equation.ends_tricritically and equation.basis.even:
+            found += tricritical_points(plane.problem, plane.other, around, (degree,))
+        elif equation.ends_tricritically:
+            found += tricritical_among(plane, equation.basis, degree, around)
+    except InvalidInput:
+        return
+    for point in found:
+        yield _of_closed_form(plane, point, degree)
+
+
+def _of_closed_form(plane: Plane, point: UniformPoint, degree: int) -> UniformEnd:
+    """Return an organising point of the uniform branch as the end of a curve in a mode."""
+    problem = plane.problem.with_parameter(plane.other, point.value).at(coupling=point.coupling)
+    by_name = {plane.other: point.value, COUPLING: point.coupling}
+    first, second = (by_name[name] for name in plane.names)
+    lower, upper = point.lower, point.upper
+    slope = _threshold_slope(problem, plane.other, degree)
+    if plane.names[0] != plane.other:
+        spread = abs(slope) * (upper - lower) + plane.rounding(float(first))
+        lower, upper = float(first) - spread, float(first) + spread
+    tangent = np.array((1.0, slope) if plane.names[0] == plane.other else (slope, 1.0))
+    return UniformEnd(point.type, point.modes, problem, (first, second), (lower, upper), tangent)
+
+
+def _on_threshold(plane: Plane, last: Point, degree: int, reach: float) -> Iterator[UniformEnd]:
+    """Yield the organising points of the threshold of a mode within a distance in x, found by following it.
+
+    For planes of two parameters at one coupling, where there are no closed forms of them.
+    """
+    start = _threshold_beside(plane, last, degree)
+    if start is None:
+        return
+    equation = extended(last)
+    partners = equation.partners(degree, LAST_PARTNER)
+    turns = equation.ends_tricritically and equation.basis.even
+    for begin in (start, turned_back(start, start.arclength)):
+        for knot in follow(begin, NEARBY, FIRST).knots:
+            event = knot.event
+            if event is None or event.type == "end" or abs(float(knot.point.b[-1] - last.b[-1])) > reach:
+                continue
+            if turns if event.mode is None else event.mode in partners:
+                modes = (degree,) if event.mode is None else tuple(sorted((degree, event.mode)))
+                tangent = np.array(knot.row.tangent)
+                yield UniformEnd(event.type, modes, knot.place.problem, knot.place.values, knot.bounds, tangent)
+
+
+def _threshold_beside(plane: Plane, last: Point, degree: int) -> Point | None:
+    """Return the point of the threshold of a mode beside one of a curve, None if none is found."""
+    unknown, q = last.b[-1:], last.q
+    named = np.zeros(degree + 1)
+    named[degree] = 1.0
+    try:
+        equation = ThresholdEquation(plane, (basis_of(plane, named, (float(unknown[0]), q)),), degree)
+    except MeanfieldError:
+        return None
+    matrix, derivative = equation.linearise(unknown, q, unknown)
+    tangent = np.linalg.svd(np.column_stack([matrix, derivative]))[2][-1]
+    solution = correct(equation, unknown, q, tangent[:-1], float(tangent[-1]), POLISHED)
+    return None if solution is None else Point(equation, solution, 1.0)
+
+
+def _place(plane: Plane, end: UniformEnd) -> Floats:
+    """Return the coordinates x and q of the end of a curve."""
+    return np.array(plane.coordinates(*end.values))
+
+
+def _leads_to(place: Floats, last: Point, before: Point) -> bool:
+    """Return whether two points lead to a place of the uniform state, distant by their amplitude or its square."""
+    one, other = (np.array([point.b[-1], point.q]) for point in (last, before))
+    small, large = (length(point.b[:-1], 0.0) for point in (last, before))
+    if small >= large:
+        return False
+    shares = (small**power / (large**power - small**power) for power in (1, 2))
+    missed = min(length(one + share * (one - other) - place, 0.0) for share in shares)
+    return missed <= STRAYED * length(place - one, 0.0) + KNOWN
+
+
+def _larger(points: list[Point]) -> int:
+    """Return the place of the last point whose amplitude is some times that of the end, else of the first."""
+    last = length(points[-1].b[:-1], 0.0)
+    place = len(points) - 1
+    while place > 0 and length(points[place].b[:-1], 0.0) < GROWN * last:
+        place -= 1
+    return place
+
+
+def _threshold_slope(problem: Equation, parameter: str, degree: int) -> float:
+    """Return the derivative of the critical coupling of a degree in another parameter of a problem at it."""
+    interaction = Interaction(problem)
+    strengths = interaction.strength_derivatives(parameter, degree)
+    return float(-strengths[degree] / interaction.strength_derivatives(COUPLING, degree)[degree])
