@@ -144,4 +144,5 @@ def attracted(problem: McKeanVlasov, start: Any) -> Any | None:
         moments = new
         if change < 4e-16:
             return moments
-    return moments if change < 2e-15 else None
+    # Exponents are rounded by a share of their range, and moments go on to change by less than that.
+    return moments if change < max(2e-15, float(np.finfo(float).eps * np.ptp(f))) else None
