@@ -129,10 +129,11 @@ def resolved_rates(problem: McKeanVlasov, moments: Any, order: int, count: int) 
 def attracted(problem: McKeanVlasov, start: Any) -> Any | None:
     """Return the moments p_0, p_1, ... that iterating p = <P>_f reaches from a start; None if it does not settle."""
     dimension = problem.domain.dimension
-    u, weights = _rule(dimension, 1500)
-    moments = np.array(start, dtype=float)
+    # In extended precision: the rounding of exponents of some hundreds moves moments by more than that of doubles.
+    u, weights = (part.astype(np.longdouble) for part in _rule(dimension, 1500))
+    moments = np.array(start, dtype=np.longdouble)
     degrees, significant = moments.size, _coefficients(problem, moments).size
-    table = np.ones((max(significant, 2), u.size))
+    table = np.ones((max(significant, 2), u.size), dtype=np.longdouble)
     table[1] = u
     for k in range(1, significant - 1):
         table[k + 1] = ((2 * k + dimension - 2) * u * table[k] - k * table[k - 1]) / (k + dimension - 2)
@@ -143,6 +144,5 @@ def attracted(problem: McKeanVlasov, start: Any) -> Any | None:
         change = float(np.abs(new - moments).max())
         moments = new
         if change < 4e-16:
-            return moments
-    # Exponents are rounded by a share of their range, and moments go on to change by less than that.
-    return moments if change < max(2e-15, float(np.finfo(float).eps * np.ptp(f))) else None
+            return moments.astype(float)
+    return moments.astype(float) if change < 2e-15 else None

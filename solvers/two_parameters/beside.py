@@ -72,14 +72,20 @@ def _symmetric_part(plane: Plane, state: AtState, symmetry: int) -> tuple[Basis,
     return basis, unknown_of(basis, cosine)
 
 
-def _found(equation: ExtendedEquation, unknown: Floats, q: float, kind: str) -> Knot | None:
-    """Return the nearest organising point of a kind on the curve beside a place, None if there is none."""
+def point_beside(equation: ExtendedEquation, unknown: Floats, q: float) -> Point | None:
+    """Return the point of a curve that Newton's method finds from a place beside it, None if it finds none."""
     matrix, derivative = equation.linearise(unknown, q, unknown)
     tangent = np.linalg.svd(np.column_stack([matrix, derivative]))[2][-1]
     solution = correct(equation, unknown, q, tangent[:-1], float(tangent[-1]), POLISHED)
-    if solution is None or equation.has_uniform(solution.b):
+    return None if solution is None else Point(equation, solution, 1.0)
+
+
+def _found(equation: ExtendedEquation, unknown: Floats, q: float, kind: str) -> Knot | None:
+    """Return the nearest organising point of a kind on the curve beside a place, None if there is none."""
+    beside = point_beside(equation, unknown, q)
+    if beside is None or equation.has_uniform(beside.b):
         return None
-    point = resolve(Point(equation, solution, 1.0))
+    point = resolve(beside)
     if isinstance(point, End):
         return None
     for _ in range(2):

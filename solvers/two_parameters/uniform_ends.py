@@ -10,9 +10,8 @@ from meanfield.equations import Interaction
 from meanfield.theory import UniformPoint, mode_interactions, tricritical_points
 
 from ..bases import Floats
-from ..branches.arclength import Arclength
 from ..branches.continuation import Point, length
-from ..newton import POLISHED, correct
+from .beside import FIRST, NEARBY, point_beside
 from .following import KNOWN, Side, extended, follow, turned_back
 from .normal_form import tricritical_among
 from .plane import COUPLING, Plane
@@ -29,8 +28,6 @@ STRAYED = 0.3
 # Points at which states are so many times larger show where a curve leads that stopped short of its end.
 GROWN = 2.0
 STOPPED = (Outcome.MAX_STEPS, Outcome.STEP_TOO_SMALL, Outcome.NOT_RESOLVED)
-# The threshold is followed to both sides by so many steps up to this length.
-NEARBY, FIRST = Arclength(max_step=0.02, max_points=40), 0.002
 
 
 class UniformEnd(NamedTuple):
@@ -133,10 +130,7 @@ def _threshold_beside(plane: Plane, last: Point, degree: int) -> Point | None:
         equation = ThresholdEquation(plane, (basis_of(plane, named, (float(unknown[0]), q)),), degree)
     except MeanfieldError:
         return None
-    matrix, derivative = equation.linearise(unknown, q, unknown)
-    tangent = np.linalg.svd(np.column_stack([matrix, derivative]))[2][-1]
-    solution = correct(equation, unknown, q, tangent[:-1], float(tangent[-1]), POLISHED)
-    return None if solution is None else Point(equation, solution, 1.0)
+    return point_beside(equation, unknown, q)
 
 
 def _place(plane: Plane, end: UniformEnd) -> Floats:
