@@ -94,7 +94,7 @@ def curve(
     started = time.process_time()
     known = start_of(start)
     problem = known.problem
-    require(problem, Capability.GRADIENT, "curves of special points")
+    require(problem, Capability.STATIONARY_MAP, "curves of special points")
     known = _of_type(known, type)
     if between is not None:
         if not isinstance(start, OrganisingPoint):

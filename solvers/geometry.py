@@ -103,17 +103,64 @@ class Threshold(NamedTuple):
     parent: int | None
 
 
+class Measure(Protocol):
+    """A measure with the symmetry of the densities of a basis."""
+
+    @property
+    def basis(self) -> Basis:
+        """The basis."""
+
+    @property
+    def values(self) -> Floats:
+        """Its density on the nodes, over that of the uniform density."""
+
+    @property
+    def moments(self) -> Floats:
+        """The integrals of all resolved modes from degree 0."""
+
+    @property
+    def masses(self) -> Floats:
+        """The masses of the nodes of a basis of densities about an axis of a sphere."""
+
+
 class Density(NamedTuple):
-    """The density of a field on the modes of a basis, with its moments."""
+    """The density of a field on the modes of a basis, with its moments: a measure of mass one."""
 
     basis: Basis
     field: Floats
     moments: Floats
 
     @property
-    def field_values(self) -> Floats:
-        """The field on the nodes."""
-        return self.basis.synthesise(self.field)
+    def values(self) -> Floats:
+        """The density on the nodes, over that of the uniform density."""
+        field = self.basis.synthesise(self.field)
+        values = np.exp(field - field.max())
+        return np.asarray(values / self.basis.analyse(values).item(0))
+
+    @property
+    def masses(self) -> Floats:
+        """The masses of the nodes."""
+        assert self.basis.profiles is not None
+        return self.basis.profiles.masses(self.field)
+
+
+class Sampled(NamedTuple):
+    """A measure by its density on the nodes of a basis, over that of the uniform density."""
+
+    basis: Basis
+    values: Floats
+
+    @property
+    def moments(self) -> Floats:
+        """The integrals of all resolved modes from degree 0."""
+        return self.basis.analyse(self.values)
+
+    @property
+    def masses(self) -> Floats:
+        """The masses of the nodes."""
+        assert self.basis.profiles is not None
+        weights = self.basis.profiles.rule.weights
+        return np.asarray(self.values * weights / weights.sum())
 
 
 class Complement(Protocol):
@@ -133,11 +180,11 @@ class Complement(Protocol):
     def rotation(self, density: Density, degrees: Integers) -> Floats:
         """Return the derivatives of the means of the modes of some degrees under rotation of the state."""
 
-    def covariance(self, density: Density, degrees: Integers) -> Floats:
-        """Return the covariance of the modes of some degrees, (size, size)."""
+    def covariance(self, measure: Measure, degrees: Integers) -> Floats:
+        """Return the integrals of products of two modes of some degrees, (size, size)."""
 
-    def third_moments(self, density: Density, degrees: Integers, chi: Floats, phi: Floats) -> Floats:
-        """Return <chi phi (c - <c>)> of the state's own modes c, chi and phi being sums over ``degrees``."""
+    def products(self, measure: Measure, degrees: Integers, chi: Floats, phi: Floats) -> tuple[Floats, float]:
+        """Return the integrals of chi phi c, c being the own modes, and of chi phi, sums over ``degrees``."""
 
     @property
     def halves(self) -> bool:

@@ -114,15 +114,17 @@ def rate_or_error(rate: Callable[[State], float], state: State) -> float | Excep
         return error
 
 
-def signs_in(matrix: Floats) -> Signs:
+def signs_in(matrix: Floats, neutral: float = 0.0) -> Signs:
     """Return how many eigenvalues of a matrix grow, and whether one may or may not.
+
+    Those up to ``neutral``, or to rounding where that is more, do neither.
 
     Where the symmetric part is negative definite none does (Bendixson), which a Cholesky factorisation tells in a
     fraction of the time.
     """
     if not matrix.size:
         return Signs(0, False)
-    rounding = rounding_in(matrix)
+    rounding = max(rounding_in(matrix), neutral)
     opposite = -0.5 * (matrix + matrix.T)
     # Its own rounding is that of a sum of as many products as there are rows.
     opposite.flat[:: matrix.shape[0] + 1] -= matrix.shape[0] * rounding

@@ -18,6 +18,9 @@ from .significant import confining_degree
 if TYPE_CHECKING:
     from .newton import Solution
 
+# Step of central differences, at which truncation and rounding are alike.
+DIFFERENCE = EPS ** (1.0 / 3.0)
+
 
 class NodalEquation(StationaryEquation):
     r"""The stationary equation of a law whose field is known on the nodes; parameters are those of the base.
@@ -64,6 +67,21 @@ class NodalEquation(StationaryEquation):
     def law_slope(self, b: Floats, q: float, name: str) -> Floats:
         """Return the derivative of that field in a parameter of the law at fixed means of the modes."""
         raise NotImplementedError
+
+    def drift_curvatures(self, b: Floats, q: float, direction: Floats, directions: Floats) -> Floats:
+        """Return the second derivatives of that field along one direction of b and others, one row each.
+
+        By central differences of the first derivatives unless a law has a formula, to some 1e-10 of them.
+        """
+        step = DIFFERENCE / (float(np.linalg.norm(direction)) or 1.0)
+        after, before = (self.drift_changes(b + side * step * direction, q, directions) for side in (1.0, -1.0))
+        return np.asarray((after - before) / (2.0 * step))
+
+    def law_slope_change(self, b: Floats, q: float, name: str, direction: Floats) -> Floats:
+        """Return the derivative of :meth:`law_slope` along a direction of b, by differences as above."""
+        step = DIFFERENCE / (float(np.linalg.norm(direction)) or 1.0)
+        after, before = (self.law_slope(b + side * step * direction, q, name) for side in (1.0, -1.0))
+        return np.asarray((after - before) / (2.0 * step))
 
     def drift_slope(self, solution: "Solution") -> Floats:
         """Return the derivative of the field along the tangent of a solution on the nodes."""

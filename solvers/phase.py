@@ -36,6 +36,9 @@ def phase_diagram(
 ) -> PhaseDiagram:
     """Return the phase diagram of a problem in a parameter and the coupling.
 
+    Regions have a minimiser where there is a free energy; of other laws, such as softmax attention, they have the
+    names of all stable states.
+
     Parameters
     ----------
     problem
@@ -66,8 +69,8 @@ def phase_diagram(
     Raises
     ------
     InvalidInput
-        If the parameter is unknown or not admissible in its range, a range is empty, reversed or not finite, there
-        is no free energy, or no positive critical coupling to be relative to.
+        If the parameter is unknown or not admissible in its range, a range is empty, reversed or not finite,
+        densities are no fixed points of a map, or there is no positive critical coupling to be relative to.
 
     Examples
     --------
@@ -79,8 +82,7 @@ def phase_diagram(
     """
     started = time.process_time()
     watch = watch or unwatched
-    for needed in (Capability.STATIONARY_MAP, Capability.FREE_ENERGY):
-        require(problem, needed, "phase diagrams")
+    require(problem, Capability.STATIONARY_MAP, "phase diagrams")
     for name, value, low, high in (("sections", sections, 1, MOST_SECTIONS), ("seed", seed, 0, LARGEST_SEED)):
         if not low <= value <= high:
             raise InvalidInput(f"{name} must be a whole number from {low} to {high:g}, not {value}; try {name}=5")

@@ -69,7 +69,7 @@ class SoftmaxEquation(NodalEquation):
 
     def linearise(self, b: Floats, q: float, moments: Floats) -> tuple[Floats, Floats]:
         """Return the symmetric Jacobian of the residual and its derivative in q, rotation deflated."""
-        u = self._average(b)
+        u = self.average(b)
         correlated = self.basis.means(self.covariances_with(np.log(u), self.weighted(b, q)))
         derivative = self._reduced(b, -self.exponent_unit * self.scales * correlated)
         return self.own_block(b, q, moments), derivative
@@ -105,11 +105,11 @@ class SoftmaxEquation(NodalEquation):
         """Return the moments of rho/u, whose products with two modes are those of the linearisation."""
         weights = self.weighted(b, q)
         mass = float(self.basis.analyse(weights)[0])
-        return self.basis.analyse(weights / self._average(b)) / mass
+        return self.basis.analyse(weights / self.average(b)) / mass
 
     def response_masses(self, b: Floats, q: float) -> Floats:
         """Return the masses of the nodes over u."""
-        return np.asarray(self.masses(b, q) / self._average(b))
+        return np.asarray(self.masses(b, q) / self.average(b))
 
     def drift_field(self, b: Floats, q: float) -> Floats:
         """Return p log u on the nodes."""
@@ -117,21 +117,37 @@ class SoftmaxEquation(NodalEquation):
 
     def drift_changes(self, b: Floats, q: float, directions: Floats) -> Floats:
         """Return the derivatives of p log u along directions of b on the nodes."""
-        factor = self.exponent(q) / self._average(b)
+        factor = self.exponent(q) / self.average(b)
         return np.array([factor * self._excess(direction) for direction in directions])
+
+    def drift_curvatures(self, b: Floats, q: float, direction: Floats, directions: Floats) -> Floats:
+        """Return the second derivatives of p log u, -p times the product of two changes of u over its square."""
+        factor = -self.exponent(q) / self.average(b) ** 2 * self._excess(direction)
+        return np.array([factor * self._excess(other) for other in directions])
 
     def law_slope(self, b: Floats, q: float, name: str) -> Floats:
         r"""Return the derivative of p log u in beta: :math:`p(\partial_\beta h/h - \log(u)/\beta)`, h = K*rho/beta.
 
         That is up to a constant, which no density feels.
         """
+        mean, drive, speed = self._law_slopes(name)
+        change = (mean + self.basis.synthesise(drive * b)) / self.average(b)
+        return np.asarray(self.exponent(q) * change + speed * self.drift_field(b, q))
+
+    def law_slope_change(self, b: Floats, q: float, name: str, direction: Floats) -> Floats:
+        """Return the derivative of that along a direction of b."""
+        mean, drive, speed = self._law_slopes(name)
+        u, moved = self.average(b), self._excess(direction).copy()
+        change = mean + self.basis.synthesise(drive * b)
+        slope = self.basis.synthesise(drive * direction) / u - change * moved / u**2
+        return np.asarray(self.exponent(q) * (slope + speed * moved / u))
+
+    def _law_slopes(self, name: str) -> tuple[float, Floats, float]:
+        """Return the derivatives in beta of the mean of h and of its modes, b being 1, over h, and of log s."""
         problem, degrees = self.problem, self.basis.degrees
-        last = int(degrees.max())
-        slopes = problem.velocity.slopes(name, problem.domain, last)
-        mean = float(problem.velocity.drive(problem.domain, 0)[0])
-        u, drive = self._average(b), slopes.drive / mean
-        change = (drive[0] + self.basis.synthesise(drive[degrees] * b / self.scales)) / u
-        return np.asarray(self.exponent(q) * change + slopes.speed * self.drift_field(b, q))
+        slopes = problem.velocity.slopes(name, problem.domain, int(degrees.max()))
+        drive = slopes.drive / float(problem.velocity.drive(problem.domain, 0)[0])
+        return float(drive[0]), drive[degrees] / self.scales, slopes.speed
 
     def field_bound(self, b: Floats, q: float) -> float:
         """Return abs(p) times the sum of the moduli of the terms of u - 1."""
@@ -141,7 +157,7 @@ class SoftmaxEquation(NodalEquation):
         """Return u - 1 on the nodes, which is linear in b; the next transform may overwrite it."""
         return self.basis.synthesise(self.factor * self.scales * b)
 
-    def _average(self, b: Floats) -> Floats:
+    def average(self, b: Floats) -> Floats:
         """Return u on the nodes."""
         return np.maximum(1.0 + self._excess(b), FLOOR)
 

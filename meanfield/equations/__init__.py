@@ -16,6 +16,7 @@ from .custom import CustomVelocity as CustomVelocity
 from .equation import Equation as Equation
 from .interaction import NEGLIGIBLE as NEGLIGIBLE
 from .interaction import Interaction as Interaction
+from .interaction import at_uniform as at_uniform
 from .lagged import PhaseLag as PhaseLag
 from .mckean_vlasov import McKeanVlasov as McKeanVlasov
 from .mckean_vlasov import gradient_at_uniform as gradient_at_uniform

@@ -37,6 +37,7 @@ from ..harmonics.gegenbauer import multiplicities
 from ..potentials import Array, Potential, Transformer
 from ..potentials.series import as_number
 from .capabilities import Capability
+from .linearised import AtUniform
 from .velocity import LawSlopes, VelocityLaw
 
 # The mean of exp(beta <x, y>) fits the range of doubles.
@@ -188,7 +189,7 @@ class SoftmaxAttention(_Attention):
 
     def at_uniform(self, domain: Domain) -> Potential:
         """Return the potential of attention over the uniform mean of K."""
-        return self.potential / float(self._exponentials(domain, 0)[0])
+        return AtUniform(self, 1.0 / float(self._exponentials(domain, 0)[0]))
 
 
 @dataclass(frozen=True)
@@ -249,7 +250,7 @@ class NormalisedAttention(_Attention):
 
     def at_uniform(self, domain: Domain) -> Potential:
         """Return the potential of attention over the modulus of the uniform mean of the derivative of K."""
-        return self.potential / abs(float(self.radial(domain, 0)[0]))
+        return AtUniform(self, 1.0 / abs(float(self.radial(domain, 0)[0])))
 
 
 def _lacking(name: str) -> dict[Capability, str]:

@@ -30,6 +30,7 @@ from ..harmonics.modes import Modes
 from ..harmonics.packing import moduli, packed
 from .capabilities import Capability, require
 from .equation import Equation
+from .mckean_vlasov import gradient_at_uniform
 
 Floats = npt.NDArray[np.float64]
 Extended = npt.NDArray[np.longdouble]
@@ -207,6 +208,11 @@ class Interaction:
         last = 2 * degree + 16
         further = float(np.abs(self.attractions(last)[degree + 1 :]).sum())
         return min(whole, further + peak * self.strongest_beyond(last))
+
+
+def at_uniform(problem: Equation) -> Interaction:
+    """Return the coefficients of the field of an equation linearised at the uniform density, of any law."""
+    return Interaction(gradient_at_uniform(problem) if problem.lacks(Capability.GRADIENT) else problem)
 
 
 def _without_mean(values: Any) -> Floats:

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..arguments import checked
+from ..equations import has_free_energy
 from ..records.curves import Curve, OrganisingPoint
 from ..records.phase_diagram import PhaseDiagram, Region
 from .appearance import COLOURS, plain_frame
@@ -230,12 +231,13 @@ def _explain(ax: "Axes", diagram: PhaseDiagram, tints: dict[str, str], used: Seq
     from matplotlib.lines import Line2D
     from matplotlib.patches import Patch
 
+    what = "lowest" if has_free_energy(diagram.problem) else "stable"
     handles: list[Any] = [
         Patch(
             facecolor=tint,
             edgecolor="0.6",
             linewidth=0.5,
-            label=f"lowest: {branch_name(label)}" if label else "not known",
+            label=f"{what}: {branch_name(label)}" if label else "not known",
         )
         for label, tint in tints.items()
     ]
@@ -275,7 +277,7 @@ def _write(ax: "Axes", diagram: PhaseDiagram) -> None:
         _name_point(ax, diagram, point, taken, size)
     for region in diagram.regions:
         text = branch_name(region.minimiser)
-        extra = 0 if region.stable is None else region.stable - 1
+        extra = region.stable - 1 if region.stable and has_free_energy(diagram.problem) else 0
         further = [f"{text}\n{extra} more stable", text] if extra > 0 else [text]
         inside = _raster(diagram, region) & ~taken
         for name in further:

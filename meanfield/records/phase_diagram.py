@@ -39,7 +39,8 @@ class Region(Record):
     Attributes
     ----------
     minimiser : str
-        Label of the state of lowest free energy, such as ``uniform`` or ``1-cluster``; empty where not known.
+        Label of the state of lowest free energy, such as ``uniform`` or ``1-cluster``; empty where not known. Of
+        laws without a free energy the labels of all stable states, as ``uniform and prolate``.
     stable : int or None
         Number of stable states up to symmetry; None where not known.
     first : (S,) float

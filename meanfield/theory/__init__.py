@@ -36,6 +36,8 @@ from .in_flight import flight_profile
 from .ott_antonsen import ott_antonsen
 from .resonances import Resonance, resonance
 from .results import BranchShape, GlobalCriterion
+from .saturation import lacks_normal_form as lacks_normal_form
+from .saturation import saturation as saturation
 from .thresholds import (
     CriticalPoint,
     critical_coupling,

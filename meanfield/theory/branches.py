@@ -1,8 +1,7 @@
 """Branches born on the uniform state: the normal form of one critical mode."""
 
 from ..arguments import checked
-from ..equations import Capability, Equation, SoftmaxAttention, require
-from ..errors import InvalidInput
+from ..equations import Equation
 from .forms import theory_of
 from .results import BranchShape
 from .thresholds import branching_coupling
@@ -24,7 +23,8 @@ def branch_shape(problem: Equation, n: int) -> BranchShape:
     from the modes of even degree up to 2n that are slaved to it. For n = 1,
     :math:`b_1 = \frac{d}{d+2}\frac{1-dr}{1-r}`, :math:`r = \hat w_2/\hat w_1`: supercritical iff r < 1/d.
 
-    Branches of softmax attention are known on the circle, to the order of b_1.
+    Branches of softmax attention are known to the order of b_1: with :math:`s = -\beta w_n/N_n`, see
+    :mod:`meanfield.theory.saturation`, :math:`b_1 = (1-s)(1 + 2s - (2+s)q)/(2 - 2q)` on the circle.
 
     Raises
     ------
@@ -32,12 +32,4 @@ def branch_shape(problem: Equation, n: int) -> BranchShape:
         If n is not a positive integer, w_n = 0, there is a confinement or no normal form is known.
     """
     coupling = branching_coupling(problem, n)
-    if problem.lacks(Capability.GRADIENT):
-        require(problem, Capability.GIBBS_MAP, "normal forms of branches")
-        if not isinstance(problem.velocity, SoftmaxAttention):
-            raise InvalidInput(
-                f"no normal form of the branches of {problem.velocity.name} is known; there are those of pair "
-                "potentials and of SoftmaxAttention"
-            )
-        return theory_of(problem.domain).softmax_shape(problem, n, coupling)
     return theory_of(problem.domain).shape(problem, n, coupling)

@@ -52,16 +52,6 @@ class Theory(Protocol):
         """Return the normal form of the branch of a critical mode at its coupling."""
         ...
 
-    def softmax_shape(self, problem: Equation, n: int, coupling: Number) -> BranchShape:
-        """Return the normal form of the branch of a critical mode of softmax attention at its coupling.
-
-        Raises
-        ------
-        InvalidInput
-            If none is known.
-        """
-        ...
-
     def tricritical_excess(self, problem: Equation, n: int) -> float:
         """Return a function of the parameters without poles that changes its sign where b_1 vanishes only."""
         ...

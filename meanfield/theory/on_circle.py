@@ -1,7 +1,12 @@
 r"""The uniform state of the circle and the von Mises states in closed form.
 
 With :math:`q = w_{2n}/w_n` and :math:`p = w_{3n}/w_n`, eliminating the modes that are not critical gives the normal
-form of the n-branch; the criterion is that of Mun and Rosenzweig.
+form of the n-branch,
+
+.. math:: b_1 = \frac{(1-s)\,(1 + 2s - (2+s)\,q)}{2(1-q)} ,
+
+s being the :mod:`saturation <.saturation>` of the law, 0 of the gradient law; the criterion is that of Mun and
+Rosenzweig.
 """
 
 import math
@@ -18,6 +23,7 @@ from ..equations import Equation
 from ..potentials import Number
 from ..potentials.series import scaled_bessel
 from .results import ROUNDING, BranchShape, GlobalCriterion
+from .saturation import saturation
 from .scaling import normalised_multipliers
 
 _CHECKED_DEGREE = 2**12
@@ -42,37 +48,19 @@ class CircleTheory:
 
     def shape(self, problem: Equation, n: int, coupling: Number) -> BranchShape:
         """Return the normal form of the n-branch where it leaves uniform."""
-        extended = problem.potential.extended_multipliers(problem.domain, 3 * n)
+        potential, s = problem.velocity.at_uniform(problem.domain), saturation(problem, n)
+        extended = potential.extended_multipliers(problem.domain, 3 * n)
         # Adding 0 turns -0.0, the ratio of a vanishing mode, into 0.0.
         q, p = extended[2 * n] / extended[n] + 0.0, extended[3 * n] / extended[n] + 0.0
-        curvature, quartic = curvature_of(q), _quartic(q, p)
+        curvature, quartic = curvature_of(q, s), math.nan if s else _quartic(q, p)
         kind, note = _classified(n, curvature, quartic, float(p))
         return BranchShape(n, coupling, curvature, quartic, float(q), float(p), kind, note)
 
-    def softmax_shape(self, problem: Equation, n: int, coupling: Number) -> BranchShape:
-        r"""Return the normal form of the n-branch of softmax attention where it leaves uniform.
-
-        With :math:`r_k = I_k(\beta)/I_0(\beta)` and :math:`p = 1/r_n`, by elimination of mode 2n,
-
-        .. math:: b_1 = \frac{(p-1) r_n^2}{2}\Bigl(p + 2 - \frac{r_{2n}\,p(p-1)}{1 - p\,r_{2n}}\Bigr),
-
-        supercritical iff :math:`r_{2n} < r_n (1 + 2 r_n)/(2 + r_n)`, for n = 1 at every beta.
-        """
-        relative = problem.velocity.at_uniform(problem.domain).multipliers(problem.domain, 3 * n)
-        r, q, third = (
-            -0.5 * problem.parameters["beta"] * relative[n],
-            relative[2 * n] / relative[n],
-            relative[3 * n],
-        )
-        p = 1.0 / r
-        curvature = float(0.5 * (p - 1.0) * r * r * (p + 2.0 - q * (p - 1.0) / (1.0 - q)))
-        kind = "supercritical" if curvature > 0.0 else "subcritical"
-        return BranchShape(n, coupling, curvature, math.nan, float(q), float(third / relative[n]), kind)
-
     def tricritical_excess(self, problem: Equation, n: int) -> float:
-        """Return w_n - 2 w_(2n) over the norm of the multipliers, which vanishes where b_1 does."""
-        multipliers = normalised_multipliers(problem.potential, problem.domain, 2 * n)
-        return float(multipliers[n] - 2 * multipliers[2 * n])
+        """Return (1 + 2s) w_n - (2 + s) w_(2n) over the norm of the multipliers, which vanishes where b_1 does."""
+        potential, s = problem.velocity.at_uniform(problem.domain), saturation(problem, n)
+        multipliers = normalised_multipliers(potential, problem.domain, 2 * n)
+        return float((1 + 2 * s) * multipliers[n] - (2 + s) * multipliers[2 * n])
 
     def criterion(self, problem: Equation) -> GlobalCriterion:
         """Return the global criterion, decided by the strengths of all modes."""
@@ -125,13 +113,12 @@ class CircleTheory:
         return -0.5 * math.log(2 * math.pi * x) + math.log1p(1 / (8 * x) + 9 / (128 * x**2))
 
 
-def curvature_of(q: Any) -> float:
-    """Return b_1 at q = w_(2n)/w_n; nan at q = 1, where the branch is transcritical."""
+def curvature_of(q: Any, s: Any = 0.0) -> float:
+    """Return b_1 at q = w_(2n)/w_n and the saturation s; nan at q = 1, where the branch is transcritical."""
     if abs(q - 1) <= ROUNDING:
         return math.nan
-    if abs(1 - 2 * q) <= ROUNDING:
-        return 0.0
-    return float((1 - 2 * q) / (2 * (1 - q)))
+    excess = 1 + 2 * s - (2 + s) * q
+    return 0.0 if abs(excess) <= ROUNDING else float((1 - s) * excess / (2 * (1 - q)))
 
 
 def _quartic(q: Any, p: Any) -> float:

@@ -16,6 +16,7 @@ from ..harmonics.gegenbauer import multiplicities
 from ..potentials import Kuramoto, Logarithmic, Number, Transformer
 from ..potentials.zonal import exponential_coefficients
 from .results import ROUNDING, BranchShape, GlobalCriterion
+from .saturation import saturation
 from .scaling import normalised_multipliers
 from .spheres import zonal_curvature, zonal_excess, zonal_slope
 from .thresholds import branching_coupling, critical_coupling, critical_modes
@@ -43,38 +44,31 @@ class SphereTheory:
 
     def shape(self, problem: Equation, n: int, coupling: Number) -> BranchShape:
         """Return the normal form of the zonal branch of degree n where it leaves uniform."""
-        domain = problem.domain
-        eigenvalues = problem.potential.extended_multipliers(domain, 3 * n) / multiplicities(domain, 3 * n)
+        domain, s = problem.domain, saturation(problem, n)
+        potential = problem.velocity.at_uniform(domain)
+        eigenvalues = potential.extended_multipliers(domain, 3 * n) / multiplicities(domain, 3 * n)
         share = eigenvalues / eigenvalues[n] + 0.0
         q, p = float(share[2 * n]), float(share[3 * n])
         critical = [k for k in range(1, 3 * n + 1) if k != n and abs(share[k] - 1) <= ROUNDING]
         if n % 2 == 0:
             note = f"degree {critical[0]} is critical too" if critical else ""
-            return BranchShape(n, coupling, math.nan, math.nan, q, p, "transcritical", note, zonal_slope(domain, n))
+            slope = float((1 - s) * zonal_slope(domain, n))
+            return BranchShape(n, coupling, math.nan, math.nan, q, p, "transcritical", note, slope)
         dragged = [k for k in critical if k % 2 == 0 and k <= 2 * n]
         if dragged:
             note = f"degree {dragged[0]} is critical too and gives the reduced energy a cubic term"
             return BranchShape(n, coupling, math.nan, math.nan, q, p, "transcritical", note)
-        curvature = zonal_curvature(domain, n, share[: 2 * n + 1], ROUNDING)
+        curvature = zonal_curvature(domain, n, share[: 2 * n + 1], ROUNDING, s)
         note = f"degree {critical[0]} is critical too" if critical else ""
         kind = "degenerate" if curvature == 0 else ("supercritical" if curvature > 0 else "subcritical")
         return BranchShape(n, coupling, curvature, math.nan, q, p, kind, note)
-
-    def softmax_shape(self, problem: Equation, n: int, coupling: Number) -> BranchShape:
-        """Refuse: no normal form is known.
-
-        Raises
-        ------
-        InvalidInput
-            Always.
-        """
-        raise InvalidInput("no normal form of the branches of softmax attention on spheres is known")
 
     def tricritical_excess(self, problem: Equation, n: int) -> float:
         """Return b_1 times the product of 1 - q_k over the slaved degrees k; 1 for even n, always transcritical."""
         if n % 2 == 0:
             return 1.0
-        return zonal_excess(problem.domain, n, normalised_multipliers(problem.potential, problem.domain, 2 * n))
+        potential, s = problem.velocity.at_uniform(problem.domain), saturation(problem, n)
+        return zonal_excess(problem.domain, n, normalised_multipliers(potential, problem.domain, 2 * n), s)
 
     def criterion(self, problem: Equation) -> GlobalCriterion:
         """Return the global criterion, decided by the branch at the threshold and theorems on single potentials."""

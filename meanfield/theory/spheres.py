@@ -10,6 +10,9 @@ not critical from the gap of the free energy gives for the branch of degree l
 .. math:: B = \frac12\sum_{0 < k \le 2l,\,k \text{ even}} \frac{q_k N_k}{1-q_k} \Bigl(\int P_k P_l^2\Bigr)^2
               + \frac16\int P_l^4 - \frac1{2N_l^2} .
 
+With the :mod:`saturation <.saturation>` s of a law the three terms of B have the factors :math:`1-s`,
+:math:`1-2s` and 1, and both right-hand sides, beyond the 1, have the factor :math:`1-s`.
+
 All integrals come from the expansion :math:`P_l^2 = \sum_k L_k P_k` of Dougall, whose terms are positive.
 """
 
@@ -45,7 +48,9 @@ def zonal_slope(domain: Domain, degree: int) -> float:
     return float(-multiplicities(domain, degree)[degree] * own / 2)
 
 
-def zonal_curvature(domain: Domain, degree: int, shares: Extended, rounding: float) -> float:
+def zonal_curvature(
+    domain: Domain, degree: int, shares: Extended, rounding: float, s: float | np.longdouble = 0.0
+) -> float:
     """Return the curvature of an odd branch, exactly 0 where it vanishes to rounding.
 
     Parameters
@@ -58,21 +63,23 @@ def zonal_curvature(domain: Domain, degree: int, shares: Extended, rounding: flo
         q_k for k = 0..2l; none of even k > 0 is 1.
     rounding
         Error of the shares.
+    s
+        Saturation of the law.
     """
     numbers, squares = multiplicities(domain, 2 * degree), squared_polynomial(domain, degree) ** 2
     even = np.arange(2, 2 * degree + 1, 2)
     quartics = squares[::2] / numbers[::2]
     slaved = shares[even] / (1 - shares[even]) * quartics[1:]
     own = np.longdouble(1) / (2 * numbers[degree] ** 2)
-    terms = np.array([slaved.sum() / 2, quartics.sum() / 6, -own])
+    terms = np.array([(1 - s) * slaved.sum() / 2, (1 - 2 * s) * quartics.sum() / 6, -own])
     # What an error of the shares does to the sum; d q/(1-q) = dq/(1-q)^2.
     error = rounding * (np.abs(terms).sum() + (quartics[1:] / (1 - shares[even]) ** 2).sum())
     total = terms.sum()
-    return 0.0 if abs(total) <= error else float(-(numbers[degree] ** 3) * total)
+    return 0.0 if abs(total) <= error else float(-(1 - s) * numbers[degree] ** 3 * total)
 
 
-def zonal_excess(domain: Domain, degree: int, attractions: Extended) -> float:
-    r"""Return the curvature of an odd branch times the product over even k of w_l/N_l - w_k/N_k.
+def zonal_excess(domain: Domain, degree: int, attractions: Extended, s: float | np.longdouble = 0.0) -> float:
+    r"""Return the curvature of an odd branch, over 1 - s, times the product over even k of w_l/N_l - w_k/N_k.
 
     Its zeros are those of the curvature, it has no poles, and it is finite where w_l = 0.
 
@@ -84,12 +91,14 @@ def zonal_excess(domain: Domain, degree: int, attractions: Extended) -> float:
         l, odd.
     attractions
         w_k/N_k for k = 0..2l or further, in any unit.
+    s
+        Saturation of the law.
     """
     numbers, squares = multiplicities(domain, 2 * degree), squared_polynomial(domain, degree) ** 2
     even = np.arange(2, 2 * degree + 1, 2)
     quartics = squares[::2] / numbers[::2]
     distances = attractions[degree] - attractions[even]
     others = np.array([np.prod(np.delete(distances, place)) for place in range(even.size)])
-    slaved = (attractions[even] * quartics[1:] * others).sum() / 2
-    own = quartics.sum() / 6 - np.longdouble(1) / (2 * numbers[degree] ** 2)
+    slaved = (1 - s) * (attractions[even] * quartics[1:] * others).sum() / 2
+    own = (1 - 2 * s) * quartics.sum() / 6 - np.longdouble(1) / (2 * numbers[degree] ** 2)
     return float(-(numbers[degree] ** 3) * (slaved + own * np.prod(distances)))

@@ -23,8 +23,9 @@ from ..equations import Equation
 from ..errors import InvalidInput
 from ..potentials import Number
 from .forms import theory_of
+from .saturation import require_normal_form
 from .scaling import normalised_multipliers
-from .thresholds import branching_coupling, require_threshold, require_uniform
+from .thresholds import branching_coupling, require_uniform
 
 Floats = npt.NDArray[np.float64]
 
@@ -90,7 +91,7 @@ def tricritical_points(
     >>> [(point.modes, round(point.value, 12)) for point in points]
     [((1,), 2.446918311289), ((2,), 8.966784254653)]
     """
-    require_threshold(problem)
+    require_normal_form(problem)
     found = [
         _point(problem, parameter, "tricritical", (modes[place],), root)
         for place, root in _roots(partial(_excess, problem, parameter, modes), interval, len(modes))
@@ -158,7 +159,7 @@ def unresolved_points(
     >>> unresolved_points(McKeanVlasov(Circle(), Transformer(beta=1.0)), "beta", (1.0, 10.0), (1, 2))
     []
     """
-    require_threshold(problem)
+    require_normal_form(problem)
     singles, pairs = [(mode,) for mode in modes], list(combinations(sorted(modes), 2))
     excess, differences = (
         partial(_excess, problem, parameter, modes),

@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..bases import Basis, Floats, Integers
-from ..geometry import Density
+from ..geometry import Density, Measure
 from ..significant import even_size
 
 
@@ -44,24 +44,23 @@ class Complement(NamedTuple):
         known = (rest == 0) & (cells < moments.size)
         return np.where(known, moments.take(cells, mode="clip"), 0.0)
 
-    def covariance(self, density: Density, degrees: Integers) -> Floats:
-        """Return the covariance of the modes of some degrees, (size, size)."""
-        moments = density.moments
+    def covariance(self, measure: Measure, degrees: Integers) -> Floats:
+        """Return the integrals of products of two modes of some degrees, (size, size)."""
+        moments = measure.moments
         difference = self.means(moments, np.subtract.outer(degrees, degrees))
         total = self.means(moments, np.add.outer(degrees, degrees))
         return np.asarray(0.5 * (difference + self.sign * total))
 
-    def third_moments(self, density: Density, degrees: Integers, chi: Floats, phi: Floats) -> Floats:
-        """Return <chi phi (c - <c>)> of the state's own modes c, chi and phi being sums over ``degrees``."""
-        moments, own = density.moments, density.basis.degrees
+    def products(self, measure: Measure, degrees: Integers, chi: Floats, phi: Floats) -> tuple[Floats, float]:
+        """Return the integrals of chi phi c, c being the own modes, and of chi phi, sums over ``degrees``."""
+        moments, own = measure.moments, measure.basis.degrees
         product = self.sign * np.convolve(self._two_sided(degrees, chi), self._two_sided(degrees, phi))
         last = 2 * int(degrees[-1])
         places = np.arange(-last, last + 1)
         kept = places % self.symmetry == 0
         product, places = product[kept], places[kept]
-        means = self.means(moments, own)
         third: Floats = self.means(moments, np.subtract.outer(own, places)) @ product
-        return np.asarray(third - float(product @ self.means(moments, places)) * means)
+        return third, float(product @ self.means(moments, places))
 
     @property
     def halves(self) -> bool:

@@ -25,26 +25,27 @@ from .stability import Block, classes_of
 def unstable_counts(point: Point, neutral: float = NEUTRAL) -> tuple[int, int]:
     """Return the numbers of unstable even and odd directions: growing eigenvalues of the linearised equation.
 
-    Those within rounding of zero do not count.
+    Those up to ``neutral`` of the noise, or within rounding of zero, do not count.
     """
-    cosines, sines = _signs(point)
+    cosines, sines = _signs(point, neutral)
     return sum(signs.growing for signs in cosines), sum(signs.growing for signs in sines)
 
 
 def is_counted(point: Point) -> bool:
     """Return whether no eigenvalue but those of rotation is within rounding of zero."""
-    return not any(signs.neutral for kind in _signs(point) for signs in kind)
+    return not any(signs.neutral for kind in _signs(point, NEUTRAL) for signs in kind)
 
 
 @functools.lru_cache(maxsize=COUNTED)
-def _signs(point: Point) -> tuple[tuple[Signs, ...], tuple[Signs, ...]]:
+def _signs(point: Point, neutral: float) -> tuple[tuple[Signs, ...], tuple[Signs, ...]]:
     """Return the signs of growth rates in the classes of cosines and of sines."""
+    least = neutral * point.equation.problem.positive_noise
     degree = counting_degree(point.equation.basis.symmetry * last_degree(point.moments, RESOLVED))
     about, classes = _linearisation(point, degree), classes_of(point)
-    cosines = [signs_in(about.of_class(residue, False)) for residue in classes]
+    cosines = [signs_in(about.of_class(residue, False), least) for residue in classes]
     # Sines grow alike except in the extreme classes.
     sines = [
-        signs if 0 < 2 * residue < about.symmetry else signs_in(about.of_class(residue, True))
+        signs if 0 < 2 * residue < about.symmetry else signs_in(about.of_class(residue, True), least)
         for residue, signs in zip(classes, cosines, strict=True)
     ]
     return tuple(cosines), tuple(sines)

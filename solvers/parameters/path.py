@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from meanfield import Equation, InvalidInput, Number
-from meanfield.equations import Capability, Interaction, gradient_at_uniform
+from meanfield.equations import Interaction, at_uniform
 
 from ..bases import EPS, Floats, Integers, multiples
 from ..significant import SignificantDegrees, confining_symmetry, significant_among, starting_degrees
@@ -230,22 +230,8 @@ class Path:
             force_slopes = self.unit * moving.force_derivatives(self.name, degree)
             if not self._even:
                 force_slopes = force_slopes - 1j * self.unit * moving.sine_force_derivatives(self.name, degree)
-        slopes = self.unit * self._attraction_slopes(beside, degree)
+        slopes = self.unit * at_uniform(beside).attraction_derivatives(self.name, degree)
         return Coefficients(at_uniform(problem).attractions(degree), slopes, forces, force_slopes)
-
-    def _attraction_slopes(self, problem: Equation, degree: int) -> Floats:
-        """Return the derivatives of the attractions of a problem in the parameter, by degree."""
-        role, own = problem.place_of(self.name)
-        interaction, law = at_uniform(problem), problem.velocity
-        if role != problem.law_field or not problem.lacks(Capability.GRADIENT):
-            return interaction.attraction_derivatives(self.name, degree)
-        # The attractions are kappa s h/D, with the drive h and the speed s at the uniform density.
-        changes, drive = law.slopes(own, problem.domain, degree), law.drive(problem.domain, 1)
-        attractions = interaction.attractions(degree)
-        factor = float(attractions[1] / drive[1])
-        slopes = factor * changes.drive + changes.at_uniform * attractions
-        slopes[0] = 0.0
-        return np.asarray(slopes)
 
     def significant(self, degrees: Integers) -> SignificantDegrees:
         """Return which of some ascending degrees are significant at one of the values of the parameter."""
@@ -262,11 +248,6 @@ class Path:
         rows = [np.abs(self.coefficients(q, last).attractions) for q in np.linspace(*ENDS, SAMPLES).tolist()]
         largest = np.max(rows, axis=0)[degrees]
         return np.asarray(np.sqrt(np.maximum(largest / (largest.max() or 1.0), EPS)))
-
-
-def at_uniform(problem: Equation) -> Interaction:
-    """Return the coefficients of the field of a problem linearised at the uniform density."""
-    return Interaction(gradient_at_uniform(problem) if problem.lacks(Capability.GRADIENT) else problem)
 
 
 def _united(found: list[SignificantDegrees]) -> SignificantDegrees:

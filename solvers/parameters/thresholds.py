@@ -16,10 +16,11 @@ import numpy as np
 from scipy.optimize import brentq
 
 from meanfield import Equation, InvalidInput
+from meanfield.equations import at_uniform
 
 from ..bases import EPS, Floats, Integers
 from ..branches.junctions import INSEPARABLE
-from .path import ENDS, Path, at_uniform
+from .path import ENDS, Path
 
 # Parts of the grid to begin with, and how many may be looked at, halves included.
 PARTS, MOST_PARTS = 32, 4096

@@ -7,7 +7,7 @@ import numpy as np
 import numpy.typing as npt
 
 from meanfield import MeanfieldError, Region
-from meanfield.equations import Equation
+from meanfield.equations import Equation, has_free_energy
 
 from ..stationary import stationary_states
 from .plane import Cell, join, neighbours, subdivided
@@ -79,11 +79,17 @@ def _votes(window: Window, cells: Sequence[Cell], sections: Sequence[Section]) -
 
 def _inconsistent(window: Window, cells: Sequence[Cell], votes: "Counter[Phase]") -> str:
     place = _at(window, *_middle(max(cells, key=lambda cell: cell.area)))
-    found = "; ".join(f"{phase.stable} stable, lowest {phase.minimiser or 'none'}" for phase in votes)
+    found = "; ".join(_words(phase, window.problem) for phase in votes)
     return (
         f"diagrams at fixed {window.parameter} differ inside the region around {place}: a curve is missing "
         f"({found})"
     )
+
+
+def _words(phase: Phase, problem: Equation) -> str:
+    """Return a phase in words."""
+    which = "the lowest " if has_free_energy(problem) else ""
+    return f"{phase.stable} stable states, {which}{phase.minimiser or 'none'}"
 
 
 def _merged(
@@ -159,18 +165,15 @@ def examined(window: Window, region: Region) -> tuple[Region, str]:
             region,
             f"the states at {place} are not known ({error}), so the region {region.name} is not confirmed",
         )
-    stable = [state for state in states if state.unstable == 0]
-    lowest = window.name_of(stable[0].label) if stable else ""
-    same = (lowest, len(stable)) == (region.minimiser, region.stable)
+    names = [window.name_of(state.label) for state in states if state.unstable == 0]
+    phase = Phase.of(names, ordered=has_free_energy(problem))
+    same = phase == (region.minimiser, region.stable)
     agrees = same and region.agrees is not False
     known = {name: getattr(region, name) for name in Region.__dataclass_fields__}
-    found = Region(**(known | {"found_minimiser": lowest, "found_stable": len(stable), "agrees": agrees}))
+    found = Region(**(known | {"found_minimiser": phase.minimiser, "found_stable": phase.stable, "agrees": agrees}))
     if same:
         return found, ""
-    return found, (
-        f"the region {region.name} is not confirmed: at {place} a search found {len(stable)} stable states, the "
-        f"lowest {lowest or 'not known'}"
-    )
+    return found, (f"the region {region.name} is not confirmed: at {place} a search found {_words(phase, problem)}")
 
 
 def _middle(cell: Cell) -> tuple[float, float]:

@@ -4,6 +4,7 @@ Between the points of a branch the coupling and the free energy are cubics in th
 exact derivative :math:`d(F-F_0)/d\kappa = -\tfrac{D}{2\kappa}\sum_l \sigma_l m_l^2`, the envelope identity.
 """
 
+from collections.abc import Sequence
 from itertools import combinations
 from typing import Any, NamedTuple
 
@@ -11,11 +12,11 @@ import numpy as np
 import numpy.typing as npt
 
 from meanfield import Branch, CurvePoint, Diagram
-from meanfield.equations import Interaction
+from meanfield.equations import Interaction, has_free_energy
 from meanfield.records import FREE_ENERGY_GAP, segments
 
 from ..diagram import bifurcation_diagram
-from .window import Window
+from .window import UNIFORM, Window
 
 Floats = npt.NDArray[np.float64]
 
@@ -28,10 +29,25 @@ DEPTHS = 2, 3, 4
 
 
 class Phase(NamedTuple):
-    """What is stable at a point: the label of the minimiser, and the number of stable states up to symmetry."""
+    """What is stable at a point: the minimiser's label, or those of all stable states, and their number."""
 
     minimiser: str
     stable: int
+
+    @classmethod
+    def of(cls, names: Sequence[str], *, ordered: bool) -> "Phase":
+        """Return the phase of stable states, one of each group of images.
+
+        Parameters
+        ----------
+        names
+            Their names, if they are ordered that of the lowest first.
+        ordered
+            Whether they have a free energy that orders them. All names are told if they have none.
+        """
+        if ordered:
+            return cls(names[0] if names else "", len(names))
+        return cls(" and ".join(sorted(set(names), key=lambda name: (name != UNIFORM, name))), len(names))
 
 
 class _Piece(NamedTuple):
@@ -64,14 +80,16 @@ class Section:
             for gap in _gaps(piece, coupling)
             if np.isfinite(gap)
         ]
-        return Phase(min(found)[1] if found else "", len(found))
+        return Phase.of([name for _, name in sorted(found)], ordered=has_free_energy(self.diagram.problem))
 
     def exchanges(self) -> list[CurvePoint]:
         """Return the points at which two stable states of one branch have equal free energy.
 
         The diagram has those of different branches among its special points.
         """
-        found = []
+        found: list[CurvePoint] = []
+        if not has_free_energy(self.diagram.problem):
+            return found
         for one, other in combinations(self._pieces, 2):
             if one.branch is other.branch:
                 found += [self._exchange(one, other, coupling) for coupling in _equal(one, other)]
@@ -112,11 +130,13 @@ def _range(window: Window, value: float) -> tuple[float, float]:
 def _pieces(diagram: Diagram, branch: Branch) -> list[_Piece]:
     coupling = np.asarray(branch.coupling, dtype=float)
     rate = np.asarray(branch.tangent_coupling, dtype=float)
-    gap = branch.observable(FREE_ENERGY_GAP)
-    # sigma_l / kappa does not depend on the coupling.
-    degree = branch.moments.lengths.shape[-1] - 1
-    attractions = Interaction(diagram.problem.at(coupling=1.0)).attractions(degree)
-    fall = -0.5 * (branch.moments.lengths**2 @ attractions) * rate
+    gap, fall = np.zeros((2, coupling.size))
+    if has_free_energy(diagram.problem):
+        gap = branch.observable(FREE_ENERGY_GAP)
+        # sigma_l / kappa does not depend on the coupling.
+        degree = branch.moments.lengths.shape[-1] - 1
+        attractions = Interaction(diagram.problem.at(coupling=1.0)).attractions(degree)
+        fall = -0.5 * (branch.moments.lengths**2 @ attractions) * rate
     return [
         _Piece(
             branch,

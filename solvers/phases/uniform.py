@@ -11,12 +11,13 @@ import numpy as np
 import numpy.typing as npt
 
 from meanfield import Curve, Equation, InvalidInput, OrganisingPoint, Outcome
-from meanfield.equations import Interaction, has_free_energy
+from meanfield.equations import at_uniform, has_free_energy
 from meanfield.records import FREE_ENERGY_GAP
 from meanfield.theory import (
     UniformPoint,
     critical_couplings,
     critical_modes,
+    lacks_normal_form,
     mode_interactions,
     tricritical_points,
     unresolved_points,
@@ -45,8 +46,9 @@ def uniform_points(window: Window, modes: Sequence[int]) -> list[UniformPoint]:
     """Return the tricritical points and mode interactions in the window, by ascending parameter."""
     if not modes:
         return []
-    found = tricritical_points(window.problem, window.parameter, window.interval, modes)
-    found += mode_interactions(window.problem, window.parameter, window.interval, modes)
+    found = mode_interactions(window.problem, window.parameter, window.interval, modes)
+    if not lacks_normal_form(window.problem):
+        found += tricritical_points(window.problem, window.parameter, window.interval, modes)
     inside = [point for point in found if window.contains(point.value, float(point.coupling))]
     return sorted(inside, key=lambda point: point.value)
 
@@ -55,6 +57,8 @@ def unresolved(window: Window, modes: Sequence[int]) -> list[str]:
     """Return warnings of tricritical points and mode interactions that may not all be known."""
     if not modes:
         return []
+    if lacking := lacks_normal_form(window.problem):
+        return [f"tricritical points and interactions of modes may be missing: {lacking}"]
     return [
         f"{'interactions' if len(own) > 1 else 'tricritical points'} of mode {' and '.join(map(str, own))} may be "
         f"missing: their multipliers change too fast in {window.parameter} for the values taken; ask for a "
@@ -150,7 +154,7 @@ def _threshold(window: Window, mode: int, piece: tuple[float, float], own: dict[
         cosine=states + np.eye(mode + 1)[0],
         sine=states,
         observables={FREE_ENERGY_GAP: np.zeros(len(places))} if has_free_energy(window.problem) else {},
-        residual=np.array([abs(1.0 - Interaction(each).strengths(mode)[mode]) for each in problems]),
+        residual=np.array([abs(1.0 - at_uniform(each).strengths(mode)[mode]) for each in problems]),
         unstable=np.array([_unstable(each, mode) for each in problems], dtype=np.int64),
         modes=np.full(len(places), mode, dtype=np.int64),
         arclength=arclength,
@@ -182,7 +186,7 @@ def _places(window: Window, mode: int, places: list[float]) -> list[float]:
 def _slope(window: Window, mode: int, place: float) -> tuple[float, float]:
     """Return the critical coupling of a mode and its derivative in the parameter."""
     coupling = _coupling(window, mode, place)
-    derivatives = Interaction(window.at(place).at(coupling=coupling)).strength_derivatives(window.parameter, mode)
+    derivatives = at_uniform(window.at(place).at(coupling=coupling)).strength_derivatives(window.parameter, mode)
     return coupling, float(-coupling * derivatives[mode])
 
 

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from meanfield import Curve, Equation, InvalidInput
-from meanfield.equations import Interaction
+from meanfield.equations import at_uniform
 from meanfield.records import smooth
 from meanfield.theory import critical_modes, transition_coupling
 
@@ -132,7 +132,7 @@ class Window:
         """Return the derivative of the smallest positive critical coupling in the parameter."""
         problem, critical = self.at(value), self.unit(value)
         mode = critical_modes(problem, critical, critical)[0].modes[0]
-        derivatives = Interaction(problem.at(coupling=critical)).strength_derivatives(self.parameter, mode)
+        derivatives = at_uniform(problem.at(coupling=critical)).strength_derivatives(self.parameter, mode)
         return float(-critical * derivatives[mode])
 
     def track(self, curve: Curve) -> Floats:

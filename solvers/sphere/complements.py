@@ -12,7 +12,7 @@ import numpy as np
 
 from ..bases import Basis, Floats, Integers
 from ..bases.gegenbauer import sector_functions
-from ..geometry import Density
+from ..geometry import Density, Measure
 
 
 class AzimuthalComplement(NamedTuple):
@@ -44,20 +44,16 @@ class AzimuthalComplement(NamedTuple):
         moments = np.where(known, density.moments.take(cells, mode="clip"), 0.0)
         return np.asarray(np.sqrt(degrees * (degrees + self.dimension - 2.0)) * moments)
 
-    def covariance(self, density: Density, degrees: Integers) -> Floats:
-        """Return the covariance of the modes of some degrees, (size, size)."""
-        table, profiles = self._table(density, degrees), density.basis.profiles
-        assert profiles is not None
-        return np.asarray((table * profiles.masses(density.field)) @ table.T)
+    def covariance(self, measure: Measure, degrees: Integers) -> Floats:
+        """Return the integrals of products of two modes of some degrees, (size, size)."""
+        table = self._table(measure.basis, degrees)
+        return np.asarray((table * measure.masses) @ table.T)
 
-    def third_moments(self, density: Density, degrees: Integers, chi: Floats, phi: Floats) -> Floats:
-        """Return <chi phi (c - <c>)> of the state's own modes c, chi and phi being sums over ``degrees``."""
-        basis, table = density.basis, self._table(density, degrees)
-        values = np.exp(density.field_values - density.field_values.max())
-        mass = basis.analyse(values).item(0)
-        moments = basis.analyse(values * (chi @ table) * (phi @ table)) / mass
-        third: Floats = basis.means(moments) - moments.item(0) * basis.means(density.moments)
-        return third
+    def products(self, measure: Measure, degrees: Integers, chi: Floats, phi: Floats) -> tuple[Floats, float]:
+        """Return the integrals of chi phi c, c being the own modes, and of chi phi, sums over ``degrees``."""
+        basis, table = measure.basis, self._table(measure.basis, degrees)
+        moments = basis.analyse(measure.values * (chi @ table) * (phi @ table))
+        return basis.means(moments), moments.item(0)
 
     @property
     def halves(self) -> bool:
@@ -66,14 +62,11 @@ class AzimuthalComplement(NamedTuple):
 
     def even_moments(self, density: Density, degrees: Integers, phi: Floats) -> tuple[float, float]:
         """Return <phi^2> and <phi^4> of a sum phi over some degrees of order zero."""
-        profiles = density.basis.profiles
-        assert profiles is not None
-        squares = (phi @ self._table(density, degrees)) ** 2
-        masses = profiles.masses(density.field)
+        squares, masses = (phi @ self._table(density.basis, degrees)) ** 2, density.masses
         return float(masses @ squares), float(masses @ squares**2)
 
-    def _table(self, density: Density, degrees: Integers) -> Floats:
-        profiles = density.basis.profiles
+    def _table(self, basis: Basis, degrees: Integers) -> Floats:
+        profiles = basis.profiles
         assert profiles is not None
         table = sector_functions(self.dimension, self.order, profiles.rule, int(degrees[-1]))
         return table[degrees - self.order]

@@ -23,24 +23,25 @@ from .stability import AzimuthalBlock
 def unstable_counts(point: Point, neutral: float = NEUTRAL) -> tuple[int, int]:
     """Return the numbers of unstable directions about the axis, and of all others: growing eigenvalues.
 
-    Those within rounding of zero do not count.
+    Those up to ``neutral`` of the noise, or within rounding of zero, do not count.
     """
-    about, *others = _signs(point)
+    about, *others = _signs(point, neutral)
     dimension = point.equation.problem.domain.dimension
     return about.growing, sum(repetitions(dimension, m) * signs.growing for m, signs in enumerate(others, start=1))
 
 
 def is_counted(point: Point) -> bool:
     """Return whether no eigenvalue but those of rotation is within rounding of zero."""
-    return not any(signs.neutral for signs in _signs(point))
+    return not any(signs.neutral for signs in _signs(point, NEUTRAL))
 
 
 @functools.lru_cache(maxsize=COUNTED)
-def _signs(point: Point) -> list[Signs]:
+def _signs(point: Point, neutral: float) -> list[Signs]:
     """Return the signs of growth rates by sector."""
+    least = neutral * point.equation.problem.positive_noise
     moments, _ = point.by_degree
     about = _linearisation(point, counting_degree(int(np.flatnonzero(np.abs(moments) > RESOLVED)[-1])))
-    return [signs_in(about.deflated(order)) for order in range(about.last_sector + 1)]
+    return [signs_in(about.deflated(order), least) for order in range(about.last_sector + 1)]
 
 
 # The blocks of a point are asked for one after the other.

@@ -113,6 +113,8 @@ def _joined(
         for end in (rows[0], rows[-1]):
             end.label = end.label or "EP"
     points.sort(key=lambda point: float(point.values[0]))
+    if equation.untested:
+        warnings.append(f"tricritical points of the curve are not looked for: {equation.untested}")
     return recorded(
         rows,
         label,

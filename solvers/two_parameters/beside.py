@@ -6,13 +6,14 @@ from ..bases import Basis, Floats
 from ..branches.arclength import Arclength
 from ..branches.continuation import End, Point, resolve
 from ..newton import POLISHED, correct
+from .at_place import state_at
 from .branch_points import nearest_block
 from .extended import ExtendedEquation
 from .folds import FoldEquation, null_vectors
 from .following import Knot, follow
 from .plane import Plane
 from .starts import basis_of, unknown_of
-from .states import AtState, WeightedBasis
+from .states import AtState
 from .transitions import TransitionEquation
 
 # The uniform state may be the one that states are born of where a strength is this close to one.
@@ -33,8 +34,7 @@ def tricritical_beside(plane: Plane, state: AtState, symmetry: int) -> Knot | No
     None if the curve of branch points there has none.
     """
     basis, b = _symmetric_part(plane, state, symmetry)
-    coefficients = plane.coefficients(*state.place, basis.degrees)
-    equation = nearest_block(AtState(WeightedBasis.of(basis), state.place, coefficients, b), plane)
+    equation = nearest_block(state_at(plane, basis, state.place, b), plane)
     return (
         None if equation is None else _found(equation, np.append(b, state.place[0]), state.place[1], "tricritical")
     )

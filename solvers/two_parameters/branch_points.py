@@ -1,15 +1,11 @@
 r"""Curves of branch points on branches of states with an axis: singular in a block beside that of their symmetry.
 
-With the covariance C and the strengths of the modes of that block, whose means vanish, the matrix is
-:math:`J = 1 - S\,C\,\Sigma\,S^{-1}` as in :mod:`solvers.two_parameters.states`, the condition that of
-:mod:`solvers.two_parameters.singular`, and its derivative that of :mod:`solvers.two_parameters.folds`,
+The matrix is that of :mod:`solvers.two_parameters.blocks`, the condition that of
+:mod:`solvers.two_parameters.singular`, and its derivative as in :mod:`solvers.two_parameters.folds`,
 
 .. math:: dh = \langle\chi\,\phi\,d\tilde f\rangle + \chi^T C\, d\Sigma\, S^{-1}u,
 
-the change of the field being one of the state's own modes. Without a confinement the sines of the own degrees, or
-the harmonics of azimuthal order one, contain the rotation mode, on the circle :math:`r_k = S_k k a_k`, of which J
-is singular everywhere; the matrix is :math:`J + r r^T/|r|^2` there, which moves that eigenvalue to one. Where h
-vanishes u and :math:`\psi` are orthogonal to r, so that its derivative does not change.
+the change of the field being one of the state's own modes.
 
 Where a perturbation and its negative are images of each other, the free energy along the branch born there is
 :math:`F + F_4 s^4 + ...` of the amplitude s of u, after the state's own modes have followed,
@@ -28,56 +24,20 @@ from functools import cached_property
 import numpy as np
 
 from meanfield import InvalidInput
+from meanfield.equations import Capability, require
 
 from ..bases import EPS, Basis, Floats, Integers
 from ..branches.continuation import End, Point
 from ..domains import solvers_of
-from ..geometry import Complement, Density
+from ..geometry import Complement
 from ..limits import MAX_UNKNOWNS
+from .at_place import state_at
+from .blocks import ComplementaryBlock, GradientBlock, block_at
 from .extended import ExtendedEquation, System
 from .plane import Plane
 from .singular import Borders, SingularEquation, SingularSystem
 from .starts import MOVED, Start, first_point, located
-from .states import AtState, WeightedBasis
-
-
-class ComplementaryBlock:
-    """The linearisation at a state among modes beside those of its symmetry: the matrix J and what it consists of.
-
-    Parameters
-    ----------
-    state
-        The stationary equation at the state.
-    plane
-        The two parameters.
-    complement
-        The class of the modes.
-    degrees : (size,) int
-        Their degrees.
-    """
-
-    def __init__(self, state: AtState, plane: Plane, complement: Complement, degrees: Integers) -> None:
-        self.state, self.complement, self.degrees = state, complement, degrees
-        self.weights = 1.0 / degrees
-        self.coefficients = plane.coefficients(*state.place, degrees)
-        self.density = Density(state.weighted.basis, state.field, state.gibbs.moments)
-        self.covariance = complement.covariance(self.density, degrees)
-        attractions = self.coefficients.attractions / self.weights
-        self.matrix = np.eye(degrees.size) - self.weights[:, None] * self.covariance * attractions
-        if complement.rotates and plane.problem.confinement is None:
-            turn = self.weights * complement.rotation(self.density, degrees)
-            square = float(turn @ turn)
-            # The uniform state, at which a curve may end, has none.
-            self.matrix += np.outer(turn, turn) / square if square else 0.0
-
-    def slopes(self, null: Borders) -> tuple[Floats, Floats]:
-        """Return the derivatives of h in the unknowns of the state, and in x and q."""
-        (right, left), state = null, self.state
-        changes, chi = right / self.weights, self.weights * left
-        phi = self.coefficients.attractions * changes
-        third = self.complement.third_moments(self.density, self.degrees, chi, phi)
-        in_place = state.field_slopes @ third + self.coefficients.slopes[0] @ (changes * (self.covariance @ chi))
-        return third * state.coefficients.attractions / state.weighted.weights, in_place
+from .states import AtState
 
 
 class BranchPointSystem(SingularSystem):
@@ -102,10 +62,11 @@ class BranchPointSystem(SingularSystem):
     def turning(self) -> float:
         """F_4 of a perturbation of variance one, times det J."""
         (state,), block = self.states, self.block
+        assert isinstance(block, GradientBlock)
         weights = state.weighted.weights
         phi = block.coefficients.attractions * self.null[0] / block.weights
         second, fourth = block.complement.even_moments(block.density, block.degrees, phi)
-        squares = block.complement.third_moments(block.density, block.degrees, phi, phi) / second
+        squares = block.third_moments(phi, phi) / second
         # The adjugate, det J times the inverse, is regular where the state itself is neutral as well.
         follows = adjugate(state.matrix) @ (0.5 * weights * squares)
         own_part = squares @ (state.coefficients.attractions * follows / weights)
@@ -163,7 +124,7 @@ class BranchPointEquation(SingularEquation):
 
     def _system(self, states: tuple[AtState, ...], b: Floats) -> BranchPointSystem:
         (state,) = states
-        block = ComplementaryBlock(state, self.plane, self.complement, self.degrees)
+        block = block_at(state, self.plane, self.complement, self.degrees)
         return BranchPointSystem(state, block, self.borders)
 
     def label(self, names: Sequence[str]) -> str:
@@ -173,7 +134,14 @@ class BranchPointEquation(SingularEquation):
     @property
     def tests(self) -> dict[str, Callable[[Point], float]]:
         """A function that vanishes where the branch born at the branch point turns."""
-        return {"tricritical": self._turning} if self.complement.halves else {}
+        turns = self.complement.halves and not self.untested
+        return {"tricritical": self._turning} if turns else {}
+
+    @property
+    def untested(self) -> str:
+        """Why no turning branches are looked for."""
+        turns = self.complement.halves and self.plane.problem.lacks(Capability.FREE_ENERGY)
+        return "the law has no free energy" if turns else ""
 
     def _turning(self, point: Point) -> float:
         found = self.system(point.unknowns_on(self)[0], point.q)
@@ -241,8 +209,9 @@ def branch_point_start(start: Start, plane: Plane) -> Point | End:
     InvalidInput
         If the state has no direction of another symmetry that is neutral, or such directions are not known.
     """
+    require(plane.problem, Capability.GIBBS_MAP, "curves of branch points")
     place, basis, b = located(start, plane, start.first)
-    state = AtState(WeightedBasis.of(basis), place, plane.coefficients(*place, basis.degrees), b)
+    state = state_at(plane, basis, place, b)
     nearest = nearest_block(state, plane, MOVED)
     if nearest is None:
         raise InvalidInput(
@@ -264,7 +233,7 @@ def nearest_block(state: AtState, plane: Plane, least: float = np.inf) -> Branch
         degrees = plane.significant(*state.place, degrees) if degrees.size else degrees
         if not degrees.size:
             continue
-        left, sizes, right = np.linalg.svd(ComplementaryBlock(state, plane, complement, degrees).matrix)
+        left, sizes, right = np.linalg.svd(block_at(state, plane, complement, degrees).matrix)
         if sizes[-1] < least:
             least = float(sizes[-1])
             nearest = BranchPointEquation(plane, (basis,), complement, degrees, last, (left[:, -1], right[-1]))
@@ -279,5 +248,5 @@ def halving_determinant(state: AtState, plane: Plane) -> float:
         if complement.halves and not complement.rotates:
             degrees = plane.significant(*state.place, complement.degrees(last))
             if degrees.size:
-                product *= float(np.linalg.det(ComplementaryBlock(state, plane, complement, degrees).matrix))
+                product *= float(np.linalg.det(block_at(state, plane, complement, degrees).matrix))
     return product

@@ -20,8 +20,9 @@ from ..branches.continuation import Point, length
 from ..equation import Evaluation, StationaryEquation
 from ..limits import MAX_UNKNOWNS
 from ..significant import even_size
+from .at_place import state_at
 from .plane import Place, Plane
-from .states import AtState, WeightedBasis
+from .states import AtState
 
 # States that are images of each other on two sides of the uniform state are not farther from each other than this.
 CLOSE = 0.5
@@ -92,7 +93,6 @@ class ExtendedEquation(StationaryEquation):
         self.plane = plane
         self.bases = bases
         self.basis = bases[0]
-        self.weighted = tuple(WeightedBasis.of(basis) for basis in bases)
         self.scales = np.ones(sum(basis.degrees.size for basis in bases) + 1)
         self._last: tuple[Floats, float, System] | None = None
 
@@ -109,11 +109,9 @@ class ExtendedEquation(StationaryEquation):
     def at_states(self, b: Floats, q: float) -> tuple[AtState, ...]:
         """Return the stationary equation at each state of (b, q)."""
         found, start = [], 0
-        for weighted in self.weighted:
-            size = weighted.basis.degrees.size
-            place = float(b[-1]), q
-            coefficients = self.plane.coefficients(*place, weighted.basis.degrees)
-            found.append(AtState(weighted, place, coefficients, b[start : start + size]))
+        for basis in self.bases:
+            size = basis.degrees.size
+            found.append(state_at(self.plane, basis, (float(b[-1]), q), b[start : start + size]))
             start += size
         return tuple(found)
 
@@ -158,6 +156,11 @@ class ExtendedEquation(StationaryEquation):
     def tests(self) -> dict[str, Callable[[Point], float]]:
         """Functions of a point of the curve that vanish at organising points, by their type."""
         return {}
+
+    @property
+    def untested(self) -> str:
+        """Why organising points where a born branch turns are not looked for; empty if they are, or are none."""
+        return ""
 
     def margins(self, point: Point) -> dict[int, float]:
         """Return numbers that vanish where another mode is critical too, by its degree."""

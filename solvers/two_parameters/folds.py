@@ -17,11 +17,12 @@ import numpy as np
 
 from ..bases import Basis, Floats
 from ..branches.continuation import End, Point
+from .at_place import state_at
 from .extended import System
 from .plane import Plane
 from .singular import Borders, SingularEquation, SingularSystem
 from .starts import Start, beside, first_point, located
-from .states import AtState, WeightedBasis
+from .states import AtState
 
 
 class FoldSystem(SingularSystem):
@@ -35,24 +36,13 @@ class FoldSystem(SingularSystem):
         """The derivatives of h in the unknowns of the state, and in x and q."""
         (right, left), (state,) = self.null, self.states
         weights = state.weighted.weights
-        changes, chi = right / weights, weights * left
-        third = state.third_moments(chi, state.coefficients.attractions * changes)
-        in_place = state.field_slopes @ third + state.coefficients.slopes[0] @ (changes * (state.covariance @ chi))
-        return third * state.coefficients.attractions / weights, in_place
+        in_moments, in_place = state.response_slopes(weights * left, right / weights)
+        return in_moments / weights, in_place
 
     @property
     def normal(self) -> Floats:
         """Psi times the derivatives of G in x and q, (2,)."""
         return np.asarray(self.states[0].slopes @ self.null[1])
-
-    @property
-    def asymmetry(self) -> float:
-        """<(phi - <phi>)^3> over the power 3/2 of the variance, which vanishes at a cusp."""
-        (state,) = self.states
-        phi = state.coefficients.attractions * self.null[0] / state.weighted.weights
-        phi /= np.linalg.norm(phi)
-        variance = float(phi @ state.covariance @ phi)
-        return float(phi @ state.third_moments(phi, phi) / variance**1.5)
 
 
 class FoldEquation(SingularEquation):
@@ -76,7 +66,7 @@ class FoldEquation(SingularEquation):
     def _asymmetry(self, point: Point) -> float:
         found = self.system(point.unknowns_on(self)[0], point.q)
         assert isinstance(found, FoldSystem)
-        return found.asymmetry
+        return found.states[0].asymmetry(found.null)
 
     def in_bases(self, bases: tuple[Basis, ...]) -> "FoldEquation":
         """Return the same system with another basis of the state."""
@@ -104,6 +94,5 @@ def fold_start(start: Start, plane: Plane) -> Point | End:
 
 def null_vectors(plane: Plane, basis: Basis, place: tuple[float, float], b: Floats) -> tuple[Floats, Floats]:
     """Return the left and the right singular vector of the least singular value of J at a state."""
-    state = AtState(WeightedBasis.of(basis), place, plane.coefficients(*place, basis.degrees), b)
-    left, _, right = np.linalg.svd(state.matrix)
+    left, _, right = np.linalg.svd(state_at(plane, basis, place, b).matrix)
     return np.asarray(left[:, -1]), np.asarray(right[-1])

@@ -8,8 +8,9 @@ degree of :math:`\chi_k` over that of l. The field :math:`a\psi + \dots` of the 
           b = \tfrac16\langle\psi^4\rangle - \tfrac12 + \tfrac12\sum_k \frac{r_k c_k^2}{1 - r_k}
           \quad\text{where } \langle\psi^3\rangle = 0 .
 
-Where the third moment does not vanish, as in general for even l, branches are transcritical and never continuous;
-where it does, b = 0 is a tricritical point.
+Of softmax attention the terms have factors, see :mod:`meanfield.theory.saturation`. Where the third moment does not
+vanish, as in general for even l, branches are transcritical and never continuous; where it does, b = 0 is a
+tricritical point.
 """
 
 from typing import Any
@@ -18,7 +19,7 @@ import numpy as np
 from scipy.optimize import brentq
 
 from meanfield import Equation
-from meanfield.theory import UniformPoint
+from meanfield.theory import UniformPoint, lacks_normal_form, saturation
 
 from ..bases import EPS, Basis, Floats
 from .plane import Plane
@@ -49,27 +50,34 @@ class NormalForm:
         values = basis.synthesise(psi).copy()
         square = basis.means(basis.analyse(values**2)) / np.sqrt(basis.squares)
         self.third, fourth = (float(basis.analyse(values**power).item(0)) for power in (3, 4))
-        self._alone = fourth / 6.0 - 0.5
+        self._fourth = fourth
         square[place] = 0.0
         self._squares: Floats = square**2
 
     def strengths(self, problem: Equation) -> Any:
         """Return the strengths of the modes, without the coupling over the noise, longdouble."""
-        degrees = self._basis.degrees
-        return -self._plane.multipliers(problem.potential, int(degrees.max()))[degrees] * self._basis.squares
+        degrees, potential = self._basis.degrees, problem.velocity.at_uniform(problem.domain)
+        return -self._plane.multipliers(potential, int(degrees.max()))[degrees] * self._basis.squares
 
     def __call__(self, value: float) -> float:
-        """Return b at a value of the parameter."""
-        strengths = self.strengths(self._plane.problem.with_parameter(self._plane.other, value))
+        """Return b at a value of the parameter, over 1 - s."""
+        problem = self._plane.problem.with_parameter(self._plane.other, value)
+        s, strengths = float(saturation(problem, int(self._basis.degrees[self.place]))), self.strengths(problem)
         ratios = strengths / strengths[self.place]
         ratios[self.place] = 0.0
-        return self._alone + 0.5 * float((self._squares * ratios / (1.0 - ratios)).sum())
+        slaved = float((self._squares * ratios / (1.0 - ratios)).sum())
+        return 0.5 * (1.0 - s) * slaved + (1.0 - 2.0 * s) * self._fourth / 6.0 - 0.5
 
 
 def tricritical_among(plane: Plane, basis: Basis, degree: int, around: tuple[float, float]) -> list[UniformPoint]:
     """Return the tricritical points of the branches of a degree in a basis of S^2 without an axis."""
     places = np.flatnonzero(basis.degrees == degree)
-    if basis.invariants is None or places.size != 1 or plane.roles[plane.other][0] != plane.problem.law_field:
+    if (
+        lacks_normal_form(plane.problem)
+        or basis.invariants is None
+        or places.size != 1
+        or plane.roles[plane.other][0] != plane.problem.law_field
+    ):
         return []
     form = NormalForm(plane, basis, int(places[0]))
     if abs(form.third) > VANISHING:

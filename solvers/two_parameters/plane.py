@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from meanfield import Equation, InvalidInput, Number
-from meanfield.equations import NEGLIGIBLE
+from meanfield.equations import NEGLIGIBLE, is_velocity
 
 from ..bases import EPS, Floats, Integers
 
@@ -97,7 +97,7 @@ class Plane:
         if not self.in_coupling:
             return x, float(1.0 + (first - self.interval[0]) / self.length)
         problem = self.at(x, 1.0)
-        square = (self.multipliers(problem.potential, self.last)[self.reference] ** 2).sum()
+        square = (self.multipliers(self.potential_at(x, 1.0), self.last)[self.reference] ** 2).sum()
         return x, float(abs(given[COUPLING]) * np.sqrt(square) / problem.positive_noise)
 
     def at(self, x: float, q: float, coupling: Number | None = None) -> Equation:
@@ -126,8 +126,9 @@ class Plane:
         return Coefficients(self, x, q, degrees)
 
     def potential_at(self, x: float, q: float) -> Any:
-        """Return the interaction potential at x and q."""
-        return self._moved(self.problem.potential, self.problem.law_field, x, q)
+        """Return the interaction potential at x and q, of a law that of the same linearisation at uniform."""
+        law = self._moved(self.problem.law, self.problem.law_field, x, q)
+        return law.at_uniform(self.problem.domain) if is_velocity(law) else law
 
     def confinement_at(self, x: float, q: float) -> Any:
         """Return the confinement at x and q, also where it vanishes and the equation has none."""

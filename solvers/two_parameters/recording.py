@@ -59,9 +59,11 @@ def stationary_point(state: AtState, problem: Equation) -> Point:
     equation = equation_in(problem, basis, 1 if problem.fixed_coupling > 0 else -1, geometry)
     b, q = equation.scales * state.moments, equation.q_at(problem.fixed_coupling)
     evaluation = equation.evaluate(b, q)
-    matrix, _ = equation.linearise(b, q, evaluation.gibbs.moments)
-    # Counts beside a neutral direction leave one out of those of the own block, which this one stands for.
-    negative = count_negative(matrix + NEUTRAL * np.eye(b.size)) + 1
+    negative = 0
+    if equation.symmetric:
+        matrix, _ = equation.linearise(b, q, evaluation.gibbs.moments)
+        # Counts beside a neutral direction leave one out of those of the own block, which this one stands for.
+        negative = count_negative(matrix + NEUTRAL * np.eye(b.size)) + 1
     return Point(equation, Solution(b, q, evaluation, np.zeros_like(b), 1.0, negative), 0.0)
 
 

@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..bases import EPS, Basis, Floats, log1p_beyond_linear, resolved
+from ..bases import EPS, Basis, Floats, Gibbs, log1p_beyond_linear, resolved
 from .plane import Coefficients
 
 # Below this sum of sigma a^2 the terms of the free energy are summed without their common second order.
@@ -36,7 +36,7 @@ class WeightedBasis(NamedTuple):
 
 
 class AtState:
-    """The stationary equation at one state: its field and density, residual G, and the matrix J.
+    """The stationary equation at one state: its field and density, residual G, and the matrix J; the base of laws.
 
     Parameters
     ----------
@@ -67,9 +67,45 @@ class AtState:
         self.unknown = b
         self.moments = b / weights
         self.field = coefficients.attractions * self.moments + coefficients.forces
-        self.gibbs = basis.gibbs(self.field)
+        self.gibbs = self._gibbs()
         self.means = basis.means(self.gibbs.moments)
         self.residual = b - weights * self.means
+
+    def _gibbs(self) -> Gibbs:
+        """Return the density of the field."""
+        raise NotImplementedError
+
+    @cached_property
+    def matrix(self) -> Floats:
+        """J, (size, size)."""
+        raise NotImplementedError
+
+    @cached_property
+    def slopes(self) -> Floats:
+        """The derivatives of G in x and q, (2, size)."""
+        raise NotImplementedError
+
+    def response_slopes(self, chi: Floats, changes: Floats) -> tuple[Floats, Floats]:
+        """Return the derivatives of the change of <chi> under changes of the moments, in these and in x and q.
+
+        Chi being a sum of the modes with coefficients (size,), as many as there are changes.
+        """
+        raise NotImplementedError
+
+    def asymmetry(self, null: tuple[Floats, Floats]) -> float:
+        """Return a multiple of the second derivative of G along null vectors of J, which vanishes at a cusp."""
+        raise NotImplementedError
+
+    def resolves(self) -> bool:
+        """Return whether the quadrature resolves the density: its last moments are at rounding level."""
+        raise NotImplementedError
+
+
+class GradientState(AtState):
+    """The stationary equation of the gradient law at one state; parameters are those of the base."""
+
+    def _gibbs(self) -> Gibbs:
+        return self.weighted.basis.gibbs(self.field)
 
     @cached_property
     def covariance(self) -> Floats:
@@ -96,6 +132,22 @@ class AtState:
     def slopes(self) -> Floats:
         """The derivatives of G in x and q, (2, size)."""
         return np.asarray(-(self.field_slopes @ self.covariance) * self.weighted.weights)
+
+    def response_slopes(self, chi: Floats, changes: Floats) -> tuple[Floats, Floats]:
+        """Return the derivatives of the change of <chi> under changes of the moments, in these and in x and q."""
+        third = self.third_moments(chi, self.coefficients.attractions * changes)
+        in_place = self.field_slopes @ third + self.coefficients.slopes[0] @ (changes * (self.covariance @ chi))
+        return third * self.coefficients.attractions, in_place
+
+    def asymmetry(self, null: tuple[Floats, Floats]) -> float:
+        """Return <(phi - <phi>)^3> over the power 3/2 of the variance, which vanishes at a cusp.
+
+        Phi being the change of the field along the right one of two null vectors of J.
+        """
+        phi = self.coefficients.attractions * null[0] / self.weighted.weights
+        phi /= np.linalg.norm(phi)
+        variance = float(phi @ self.covariance @ phi)
+        return float(phi @ self.third_moments(phi, phi) / variance**1.5)
 
     def third_moments(self, chi: Floats, phi: Floats) -> Floats:
         """Return <(chi - <chi>)(phi - <phi>)(c - <c>)> of the modes c, chi and phi being sums of them."""

@@ -8,7 +8,7 @@ from functools import cached_property
 
 import numpy as np
 
-from meanfield.theory import theory_of
+from meanfield.theory import lacks_normal_form, theory_of
 
 from ..bases import EPS, Basis, Floats
 from ..branches.continuation import End, Point
@@ -17,7 +17,7 @@ from .extended import ExtendedEquation, System
 from .plane import Plane
 from .recording import threshold_label
 from .starts import Start, basis_of, first_point, threshold_of
-from .states import AtState
+from .states import AtState, GradientState, WeightedBasis
 
 
 class Threshold(System):
@@ -65,9 +65,9 @@ class ThresholdEquation(ExtendedEquation):
 
     def at_states(self, b: Floats, q: float) -> tuple[AtState, ...]:
         """Return the stationary equation at the uniform state."""
-        place, (weighted,) = (float(b[-1]), q), self.weighted
-        coefficients = self.plane.coefficients(*place, weighted.basis.degrees)
-        return (AtState(weighted, place, coefficients, np.zeros(weighted.basis.degrees.size)),)
+        place, weighted = (float(b[-1]), q), WeightedBasis.of(self.basis)
+        coefficients = self.plane.coefficients(*place, self.basis.degrees)
+        return (GradientState(weighted, place, coefficients, np.zeros(self.basis.degrees.size)),)
 
     def _system(self, states: tuple[AtState, ...], b: Floats) -> System:
         number = float(self.plane.problem.domain.multiplicity(self.degree))
@@ -79,8 +79,13 @@ class ThresholdEquation(ExtendedEquation):
 
     @property
     def tests(self) -> dict[str, Callable[[Point], float]]:
-        """A function that vanishes where the branch of the mode turns."""
-        return {"tricritical": self._excess}
+        """A function that vanishes where the branch of the mode turns, if that is known."""
+        return {} if lacks_normal_form(self.plane.problem) else {"tricritical": self._excess}
+
+    @property
+    def untested(self) -> str:
+        """Why no turning branches are looked for."""
+        return lacks_normal_form(self.plane.problem)
 
     def margins(self, point: Point) -> dict[int, float]:
         """Return one minus lambda of the other modes."""

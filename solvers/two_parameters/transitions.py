@@ -17,16 +17,18 @@ from typing import Any
 import numpy as np
 
 from meanfield import InvalidInput
+from meanfield.equations import Capability, require
 
 from ..bases import Basis, Floats
 from ..branches.continuation import End, Point, length
 from ..newton import POLISHED, correct
+from .at_place import state_at
 from .branch_points import halving_determinant
 from .extended import ExtendedEquation, System
 from .folds import FoldEquation, null_vectors
 from .plane import Plane
 from .starts import Start, beside, first_point, located
-from .states import AtState, WeightedBasis
+from .states import AtState, GradientState
 
 # Organising points at which first-order lines begin.
 BEGINNINGS = ("tricritical", "cusp", "end point")
@@ -45,7 +47,9 @@ MERGED = 1e-6
 class UniformTransition(System):
     """The system of a state and the uniform one at one point; b is the unknown of the state."""
 
-    def __init__(self, states: tuple[AtState, ...], b: Floats) -> None:
+    states: tuple[GradientState, ...]
+
+    def __init__(self, states: tuple[GradientState, ...], b: Floats) -> None:
         (state,) = states
         self._b, self._square = b, b @ b
         super().__init__(states, np.append(state.residual, state.energy / self._square))
@@ -71,7 +75,9 @@ class UniformTransition(System):
 class Transition(System):
     """The system of two states at one point."""
 
-    def __init__(self, states: tuple[AtState, ...]) -> None:
+    states: tuple[GradientState, ...]
+
+    def __init__(self, states: tuple[GradientState, ...]) -> None:
         one, other = states
         super().__init__(states, np.concatenate([one.residual, other.residual, [one.energy - other.energy]]))
 
@@ -104,7 +110,8 @@ class TransitionEquation(ExtendedEquation):
         self.ends_tricritically = len(bases) == 1
 
     def _system(self, states: tuple[AtState, ...], b: Floats) -> System:
-        return UniformTransition(states, b[:-1]) if len(states) == 1 else Transition(states)
+        gradient = tuple(map(gradient_state, states))
+        return UniformTransition(gradient, b[:-1]) if len(states) == 1 else Transition(gradient)
 
     def label(self, names: Sequence[str]) -> str:
         """Return the name of the line between two branches."""
@@ -137,7 +144,7 @@ class TransitionEquation(ExtendedEquation):
 
     def _energy(self, point: Point) -> float:
         """Return the free energy of the first state above that of the uniform one."""
-        return self.system(point.unknowns_on(self)[0], point.q).states[0].energy
+        return gradient_state(self.system(point.unknowns_on(self)[0], point.q).states[0]).energy
 
     def arrival(self, last: Point, point: Point) -> int | None:
         """Return the critical degree where all states of a line meet the uniform one, None if they do not."""
@@ -178,6 +185,12 @@ class TransitionEquation(ExtendedEquation):
         return difference
 
 
+def gradient_state(state: AtState) -> GradientState:
+    """Return a state, which has a free energy."""
+    assert isinstance(state, GradientState)
+    return state
+
+
 def group_of(basis: Basis) -> object:
     """Return the group of the densities of a basis on S^2 without an axis, None for others."""
     return None if basis.invariants is None else basis.invariants.group
@@ -191,6 +204,7 @@ def transition_start(start: Start, plane: Plane) -> Point | End:
     InvalidInput
         If it has one state, which is no uniform one, or two that are one.
     """
+    require(plane.problem, Capability.FREE_ENERGY, "first-order lines")
     point = _first_point(start, plane)
     if isinstance(point, Point):
         equation = point.equation
@@ -216,7 +230,7 @@ def _first_point(start: Start, plane: Plane) -> Point | End:
         equation = TransitionEquation(plane, (basis,))
         if not np.any(b):
             raise InvalidInput("the start of the line names no state but the uniform one")
-        (state,) = equation.at_states(np.append(b, place[0]), place[1])
+        state = gradient_state(equation.at_states(np.append(b, place[0]), place[1])[0])
         if abs(state.energy) > EQUAL * float(b @ b):
             raise InvalidInput(
                 f"the state of the transition has not the free energy of the uniform one, from which it is "
@@ -247,9 +261,8 @@ def _from_branch_points(start: Start, plane: Plane, basis: Basis, b: Floats) -> 
     fold = FoldEquation(plane, (half,), null)
     at_fold, q = beside([fold], np.append(born, place[0]), place[1], np.append(null[1], 0.0))
     there = float(at_fold[-1]), q
-    coefficients = plane.coefficients(*there, basis.degrees)
     for _ in range(POLISHING):
-        state = AtState(WeightedBasis.of(basis), there, coefficients, b)
+        state = state_at(plane, basis, there, b)
         b = b - np.linalg.solve(state.matrix, state.residual)
     equation = TransitionEquation(plane, (half, basis))
     unknown, apart = np.concatenate([at_fold[:-1], b, at_fold[-1:]]), np.append(null[1], np.zeros(b.size + 1))

@@ -16,11 +16,12 @@ from ..bases import EPS, Basis, Floats
 from ..branches.recording import significant_moments
 from ..newton import POLISHED, correct
 from .assembling import UNIFORM, WORDS
+from .at_place import state_at
 from .plane import Plane
 from .recording import Row, organising, stationary_point
 from .starts import located, plane_of, start_of
-from .states import AtState, WeightedBasis
-from .transitions import MERGED, TransitionEquation, group_of
+from .states import GradientState
+from .transitions import MERGED, TransitionEquation, gradient_state, group_of
 
 # States of two lines at one value of the first parameter, near where they cross, are one within this.
 SAME = 1e-2
@@ -138,16 +139,13 @@ def _located(
     return _recorded(plane, states, error, len(bases) < len(members), curves)
 
 
-def _states(plane: Plane, bases: list[Basis], unknown: Floats) -> list[AtState]:
+def _states(plane: Plane, bases: list[Basis], unknown: Floats) -> list[GradientState]:
     place = float(unknown[-2]), float(unknown[-1])
     parts = np.split(unknown[:-2], np.cumsum([basis.degrees.size for basis in bases])[:-1])
-    return [
-        AtState(WeightedBasis.of(basis), place, plane.coefficients(*place, basis.degrees), part)
-        for basis, part in zip(bases, parts, strict=True)
-    ]
+    return [gradient_state(state_at(plane, basis, place, part)) for basis, part in zip(bases, parts, strict=True)]
 
 
-def _system(states: list[AtState]) -> tuple[Floats, Floats]:
+def _system(states: list[GradientState]) -> tuple[Floats, Floats]:
     """Return the residual, (size,), and its derivatives in the states, x and q, (size, size)."""
     size = sum(state.unknown.size for state in states) + 2
     residual, matrix, energies = np.zeros(size), np.zeros((size, size)), np.zeros((3, size + 1))
@@ -163,7 +161,7 @@ def _system(states: list[AtState]) -> tuple[Floats, Floats]:
 
 
 def _recorded(
-    plane: Plane, states: list[AtState], error: Floats, uniform: bool, curves: tuple[str, str]
+    plane: Plane, states: list[GradientState], error: Floats, uniform: bool, curves: tuple[str, str]
 ) -> OrganisingPoint:
     known = states[0].coefficients.place
     points = [stationary_point(state, known.problem) for state in states]

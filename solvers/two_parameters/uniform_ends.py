@@ -7,7 +7,7 @@ import numpy as np
 
 from meanfield import Equation, InvalidInput, MeanfieldError, Number, Outcome
 from meanfield.equations import Interaction
-from meanfield.theory import UniformPoint, mode_interactions, tricritical_points
+from meanfield.theory import UniformPoint, lacks_normal_form, mode_interactions, tricritical_points
 
 from ..bases import Floats
 from ..branches.continuation import Point, length
@@ -73,11 +73,12 @@ def _in_coupling(plane: Plane, last: Point, degree: int, reach: float) -> Iterat
     around = (x - reach) * plane.unit, (x + reach) * plane.unit
     equation = extended(last)
     modes = degree, *(mode for mode in equation.partners(degree, LAST_PARTNER) if mode != degree)
+    turns = equation.ends_tricritically and not lacks_normal_form(plane.problem)
     try:
         found = mode_interactions(plane.problem, plane.other, around, modes, of=degree)
-        if equation.ends_tricritically and equation.basis.even:
+        if turns and equation.basis.even:
             found += tricritical_points(plane.problem, plane.other, around, (degree,))
-        elif equation.ends_tricritically:
+        elif turns:
             found += tricritical_among(plane, equation.basis, degree, around)
     except InvalidInput:
         return

@@ -9,12 +9,10 @@ import pytest
 
 from meanfield import (
     Circle,
-    ContinuityEquation,
     CosineSeries,
     InvalidInput,
     McKeanVlasov,
     Outcome,
-    SoftmaxAttention,
     Transformer,
     tricritical_beta,
 )
@@ -256,7 +254,3 @@ def test_refusals():
     diagram = bifurcation_diagram(McKeanVlasov(Circle(), Transformer(5.0)), relative=(0.8, 1.2), rates=False)
     with pytest.raises(InvalidInput, match="leaves an endpoint"):
         curve(diagram.events("endpoint")[0], "beta", (2.0, 8.0))
-    softmax = ContinuityEquation(Circle(), SoftmaxAttention(2.0))
-    point = bifurcation_diagram(softmax, relative=(0.8, 1.2), rates=False, depth=0).events("branch point")[0]
-    with pytest.raises(InvalidInput, match="curves of special points need the gradient law"):
-        curve(point, "beta", (1.0, 3.0))

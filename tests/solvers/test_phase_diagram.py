@@ -20,7 +20,7 @@ from meanfield import (
     InvalidInput,
     Kuramoto,
     McKeanVlasov,
-    SoftmaxAttention,
+    PhaseLag,
     Sphere,
     Transformer,
     critical_coupling,
@@ -362,7 +362,7 @@ def test_the_seed_chooses_the_points():
         (ON_CIRCLE, ("beta", (1.0, 2.0)), {"relative": (1.0, 0.5)}, "increasing"),
         (McKeanVlasov(Circle(), HegselmannKrause(radius=1.0)), ("radius", (-1.0, 2.0)), {}, "radius"),
         (McKeanVlasov(Circle(), CosineSeries([1.0])), ("w1", (0.5, 1.0)), {}, "no positive critical coupling"),
-        (equation_of(Circle(), SoftmaxAttention(2.0)), ("beta", (1.0, 2.0)), {}, "free energy"),
+        (equation_of(Circle(), PhaseLag(Kuramoto(), 0.1)), ("noise", (1.0, 2.0)), {}, "need a map"),
     ],
 )
 def test_nonsense_is_refused_in_a_sentence(problem, over, options, sentence):

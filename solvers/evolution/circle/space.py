@@ -6,7 +6,7 @@ from typing import ClassVar
 import numpy as np
 
 from meanfield import Equation, State
-from meanfield.equations import Capability, Interaction, gradient_at_uniform, without_lag
+from meanfield.equations import Capability, Interaction, at_uniform, without_lag
 from meanfield.harmonics import CircleModes, Modes
 
 from ...bases import Floats
@@ -66,7 +66,7 @@ class CircleSpace:
         """Return the sum of k^2 lambda_k over the attractive modes up to a degree; None without a drive."""
         if problem.lacks(Capability.DRIVE):
             return None
-        strengths = np.maximum(Interaction(gradient_at_uniform(problem)).strengths(degree)[1:], 0.0)
+        strengths = np.maximum(at_uniform(problem).strengths(degree)[1:], 0.0)
         return float(np.arange(1, degree + 1) ** 2.0 @ strengths)
 
     def harmonic(self, problem: Equation, start: Initial) -> int | None:

@@ -17,7 +17,7 @@ import scipy.fft
 from numpy.typing import NDArray
 
 from meanfield import Equation, NotResolved, State
-from meanfield.equations import NEGLIGIBLE, Capability, Interaction, gradient_at_uniform
+from meanfield.equations import NEGLIGIBLE, Capability, Interaction, at_uniform
 from meanfield.harmonics import degrees_and_orders, largest_degree, packed_size, place
 
 from ...bases import EPS, Floats, Integers
@@ -138,7 +138,7 @@ def _softmax_field(state: State) -> FullField:
         If u ranges over so many decades that its smallest values have no digits.
     """
     problem = state.problem
-    interaction = Interaction(gradient_at_uniform(problem))
+    interaction = at_uniform(problem)
     exponent = problem.fixed_coupling / (problem.velocity.parameter_values()["beta"] * problem.noise)
     last = min(largest_degree(state.cosine.size), interaction.significant_degree)
     factors = interaction.attractions(last)[degrees_and_orders(last)[0]] / exponent

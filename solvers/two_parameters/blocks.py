@@ -1,0 +1,126 @@
+r"""The linearisation at a state with an axis among modes beside those of its symmetry, by law.
+
+For the gradient law, with the covariance C and the strengths of these modes, whose means vanish, it is
+:math:`J = 1 - S\,C\,\Sigma\,S^{-1}` as in :mod:`solvers.two_parameters.states`. Without a confinement the sines of
+the own degrees, or the harmonics of azimuthal order one, contain the rotation mode, on the circle
+:math:`r_k = S_k k a_k`, of which J is singular everywhere; the matrix is :math:`J + r r^T/|r|^2` there, which moves
+that eigenvalue to one. Where another vanishes its null vectors are orthogonal to r, so that the derivative of the
+condition does not change.
+
+The field of softmax attention is :math:`f = p\log u`, :math:`u = 1 + F/p`, see :mod:`solvers.softmax`, and C has
+the integrals :math:`\langle c c^T/u\rangle`. With the changes :math:`d\!f` and :math:`du` of both, those of the own
+modes being :math:`dF/u` and :math:`dF/p`,
+
+.. math:: d\langle\chi\phi/u\rangle = \langle\chi\phi\, d\tilde f/u\rangle - \langle\chi\phi\, du/u^2\rangle .
+"""
+
+from functools import cached_property
+
+import numpy as np
+
+from ..bases import Floats, Integers
+from ..geometry import Complement, Density, Measure, Sampled
+from .law_states import SoftmaxState
+from .plane import Plane
+from .singular import Borders
+from .states import AtState, GradientState
+
+
+class ComplementaryBlock:
+    """The matrix J of the linearisation and what it consists of; the base of laws.
+
+    Parameters
+    ----------
+    state
+        The stationary equation at the state.
+    plane
+        The two parameters.
+    complement
+        The class of the modes.
+    degrees : (size,) int
+        Their degrees.
+    """
+
+    def __init__(self, state: AtState, plane: Plane, complement: Complement, degrees: Integers) -> None:
+        self.state, self.complement, self.degrees = state, complement, degrees
+        self.weights = 1.0 / degrees
+        self.coefficients = plane.coefficients(*state.place, degrees)
+        self.density = Density(state.weighted.basis, state.field, state.gibbs.moments)
+        self.covariance = complement.covariance(self._response, degrees)
+        attractions = self.coefficients.attractions / self.weights
+        self.matrix = np.eye(degrees.size) - self.weights[:, None] * self.covariance * attractions
+        if complement.rotates and plane.problem.confinement is None:
+            turn = self.weights * complement.rotation(self.density, degrees)
+            square = float(turn @ turn)
+            # The uniform state, at which a curve may end, has none.
+            self.matrix += np.outer(turn, turn) / square if square else 0.0
+
+    @property
+    def _response(self) -> Measure:
+        """The measure under which integrals of products of two modes are the change of their means."""
+        raise NotImplementedError
+
+    def slopes(self, null: Borders) -> tuple[Floats, Floats]:
+        """Return the derivatives of the condition in the unknowns of the state, and in x and q."""
+        (right, left), state = null, self.state
+        changes, chi = right / self.weights, self.weights * left
+        in_moments, in_field = self._response_slopes(chi, self.coefficients.attractions * changes)
+        in_place = in_field + self.coefficients.slopes[0] @ (changes * (self.covariance @ chi))
+        return in_moments / state.weighted.weights, in_place
+
+    def _response_slopes(self, chi: Floats, phi: Floats) -> tuple[Floats, Floats]:
+        """Return the derivatives of the change of <chi> under phi in the moments of the state, and in x and q."""
+        raise NotImplementedError
+
+
+class GradientBlock(ComplementaryBlock):
+    """The linearisation under the gradient law; parameters are those of the base."""
+
+    state: GradientState
+
+    @property
+    def _response(self) -> Measure:
+        return self.density
+
+    def _response_slopes(self, chi: Floats, phi: Floats) -> tuple[Floats, Floats]:
+        third = self.third_moments(chi, phi)
+        return third * self.state.coefficients.attractions, self.state.field_slopes @ third
+
+    def third_moments(self, chi: Floats, phi: Floats) -> Floats:
+        """Return <chi phi (c - <c>)> of the state's own modes c, chi and phi being sums of those of the block."""
+        third, product = self.complement.products(self.density, self.degrees, chi, phi)
+        return third - product * self.state.means
+
+
+class SoftmaxBlock(ComplementaryBlock):
+    """The linearisation under softmax attention; parameters are those of the base."""
+
+    state: SoftmaxState
+
+    @cached_property
+    def _response(self) -> Measure:
+        return Sampled(self.state.nodal_basis, self.state.nodal_density / self.state.average)
+
+    def _response_slopes(self, chi: Floats, phi: Floats) -> tuple[Floats, Floats]:
+        state, basis = self.state, self.state.nodal_basis
+        response, average = self._response, state.average
+        p, attractions = state.exponent, state.coefficients.attractions
+        _, product = self.complement.products(response, self.degrees, chi, phi)
+        further = Sampled(basis, response.values / average)
+        third, _ = self.complement.products(further, self.degrees, chi, phi)
+        in_moments = ((1.0 - 1.0 / p) * third - product * basis.means(response.moments)) * attractions
+
+        def integral(values: Floats) -> float:
+            return self.complement.products(Sampled(basis, values), self.degrees, chi, phi)[1]
+
+        in_place = [
+            integral(response.values * (slope - state.mean(slope)) - further.values * change)
+            for slope, change in zip(state.nodal_slopes, state.average_slopes, strict=True)
+        ]
+        return in_moments, np.array(in_place)
+
+
+def block_at(state: AtState, plane: Plane, complement: Complement, degrees: Integers) -> ComplementaryBlock:
+    """Return the linearisation at a state among the modes of some degrees of a class."""
+    kind: type[ComplementaryBlock] = SoftmaxBlock if isinstance(state, SoftmaxState) else GradientBlock
+    return kind(state, plane, complement, degrees)

@@ -1,0 +1,198 @@
+r"""Stationary states of laws whose field is no sum of modes, at a point of the plane of two parameters.
+
+The field f of a density with moments a is known on the nodes with its derivatives, see :mod:`solvers.nodal`, and
+with the unknowns of :mod:`solvers.two_parameters.states`
+
+.. math:: J = 1 - S\,\mathrm{Cov}(c, \partial_a f)\,S^{-1}, \qquad
+          \partial_x G = -S\,\mathrm{Cov}(c, \partial_x f) .
+
+The change of :math:`\langle\chi\rangle` under a change u of the moments is
+:math:`\langle\tilde\chi g\rangle`, :math:`g = \partial_a f\,u`, tildes being deviations from means, and its
+derivative along any change :math:`d\!f` of the field
+
+.. math:: \langle(\tilde\chi\tilde g - \langle\tilde\chi\tilde g\rangle)\,d\!f\rangle
+          + \langle\tilde\chi\, dg\rangle .
+"""
+
+from functools import cached_property
+from typing import Any, cast
+
+import numpy as np
+
+from ..bases import Basis, Floats, Gibbs
+from ..domains import solvers_of
+from ..nodal import NodalEquation
+from ..sizing import Size, confinement_field, equation_in
+from ..softmax import SoftmaxEquation
+from .plane import Coefficients, Plane
+from .states import AtState, WeightedBasis
+
+
+class LawState(AtState):
+    """The stationary equation of a law at one state; parameters are those of the base, and the plane."""
+
+    def __init__(
+        self,
+        plane: Plane,
+        weighted: WeightedBasis,
+        place: tuple[float, float],
+        coefficients: Coefficients,
+        b: Floats,
+    ) -> None:
+        self._plane = plane
+        super().__init__(weighted, place, coefficients, b)
+
+    def _gibbs(self) -> Gibbs:
+        return self._law.evaluate(*self._at).gibbs
+
+    @cached_property
+    def _law(self) -> NodalEquation:
+        """The equation of the law in the coupling at the place."""
+        problem, basis, sign = self.coefficients.place.problem, self.weighted.basis, self._plane.sign
+        geometry = solvers_of(problem).geometry
+        if problem.confinement is not None:
+            size = Size(basis.cells, basis.nodes, confinement_field(problem, basis.symmetry, basis.nodes))
+            basis = geometry.basis(problem, basis.symmetry, size, even=True)
+        return cast("NodalEquation", equation_in(problem, basis, sign, geometry))
+
+    @cached_property
+    def _at(self) -> tuple[Floats, float]:
+        """The unknown and the dimensionless coupling of that equation."""
+        return self._law.scales * self.moments, self._law.q_at(self.coefficients.place.problem.fixed_coupling)
+
+    @cached_property
+    def nodal_density(self) -> Floats:
+        """The density on the nodes."""
+        weights = self._law.weighted(*self._at)
+        return weights / float(self._law.basis.analyse(weights).item(0))
+
+    @property
+    def nodal_basis(self) -> Basis:
+        """The basis on whose nodes the field is known."""
+        return self._law.basis
+
+    @cached_property
+    def _changes(self) -> Floats:
+        """The derivatives of the field in the moments on the nodes, one row each."""
+        return self._law.drift_changes(*self._at, np.diag(self._law.scales))
+
+    @cached_property
+    def matrix(self) -> Floats:
+        """J, (size, size)."""
+        weights = self.weighted.weights
+        covariance = np.array([self._response(change) for change in self._changes]).T
+        return np.asarray(np.eye(weights.size) - weights[:, None] * covariance / weights)
+
+    @cached_property
+    def nodal_slopes(self) -> Floats:
+        """The derivatives of the field in x and q at fixed moments on the nodes, (2, ...)."""
+        return self._in_place(
+            self._law.drift_field(*self._at), lambda own: self._law.law_slope(*self._at, own), True
+        )
+
+    @cached_property
+    def slopes(self) -> Floats:
+        """The derivatives of G in x and q, (2, size)."""
+        return np.array([-self.weighted.weights * self._response(slope) for slope in self.nodal_slopes])
+
+    def response_slopes(self, chi: Floats, changes: Floats) -> tuple[Floats, Floats]:
+        """Return the derivatives of the change of <chi> under changes of the moments, in these and in x and q."""
+        law, scaled = self._law, self._law.scales * changes
+        (along,) = law.drift_changes(*self._at, scaled[None])
+        deviation = law.basis.synthesise(chi) - chi @ self.means
+        both = deviation * (along - self.mean(along))
+        both -= self.mean(both)
+        curvatures = law.drift_curvatures(*self._at, scaled, np.diag(law.scales))
+        in_moments = [
+            self.mean(both * change + deviation * curvature)
+            for change, curvature in zip(self._changes, curvatures, strict=True)
+        ]
+        moved = self._in_place(along, lambda own: law.law_slope_change(*self._at, own, scaled), False)
+        in_place = [
+            self.mean(both * slope + deviation * change)
+            for slope, change in zip(self.nodal_slopes, moved, strict=True)
+        ]
+        return np.array(in_moments), np.array(in_place)
+
+    def asymmetry(self, null: tuple[Floats, Floats]) -> float:
+        """Return the second derivative of G between two null vectors of J, in moments of unit length."""
+        weights = self.weighted.weights
+        chi, changes = weights * null[1], null[0] / weights
+        changes /= np.linalg.norm(changes)
+        return float(self.response_slopes(chi / np.linalg.norm(chi), changes)[0] @ changes)
+
+    def resolves(self) -> bool:
+        """Return whether the quadrature resolves the density."""
+        return self._law._nodes_suffice(*self._at, self.gibbs.moments)
+
+    def _in_place(self, linear: Floats, of_law: Any, forced: bool) -> Floats:
+        """Return the derivatives in x and q of what is proportional to kappa/D and depends on the law, (2, ...).
+
+        Parameters
+        ----------
+        linear
+            Its values on the nodes.
+        of_law
+            A function of the name of a parameter of the law that returns the derivatives in it.
+        forced
+            Whether the field of the confinement belongs to it.
+        """
+        place, noise = self.coefficients.place, self.coefficients.place.problem.positive_noise
+        found = np.zeros((2, *linear.shape))
+        for name, changes in zip(self._plane.names, place.slopes, strict=True):
+            role, own = self._plane.roles[name]
+            if role == "coupling":
+                slope = linear / place.problem.fixed_coupling
+            elif role == "noise":
+                slope = -linear / noise
+            elif role == place.problem.law_field:
+                slope = of_law(own)
+            else:
+                continue
+            found += np.multiply.outer(changes, slope)
+        if forced and np.any(forces := self.coefficients.slopes[1]):
+            found += np.array([self._law.basis.synthesise(row).copy() for row in forces])
+        return found
+
+    def _response(self, change: Floats) -> Floats:
+        """Return the change of the means under a change of the field on the nodes."""
+        law = self._law
+        return law.basis.means(law.covariances_with(change, self.nodal_density))
+
+    def mean(self, values: Floats) -> float:
+        """Return the mean of values on the nodes under the density."""
+        return float(self._law.basis.analyse(values * self.nodal_density).item(0))
+
+
+class SoftmaxState(LawState):
+    """The stationary equation of softmax attention at one state; parameters are those of the base."""
+
+    @property
+    def exponent(self) -> float:
+        """The exponent p of the stationary density."""
+        law = self._law
+        assert isinstance(law, SoftmaxEquation)
+        return law.exponent(self._at[1])
+
+    @cached_property
+    def average(self) -> Floats:
+        """The average u on the nodes."""
+        law = self._law
+        assert isinstance(law, SoftmaxEquation)
+        return law.average(self._at[0])
+
+    @cached_property
+    def average_slopes(self) -> Floats:
+        """The derivatives of u in x and q at fixed moments on the nodes, (2, ...)."""
+        place, p = self.coefficients.place, self.exponent
+        logarithmic = np.zeros(2)
+        for name, changes in zip(self._plane.names, place.slopes, strict=True):
+            role, own = self._plane.roles[name]
+            if role == place.problem.law_field:
+                logarithmic += changes * place.problem.velocity.slopes(own, place.problem.domain, 1).speed
+            elif role == "coupling":
+                logarithmic += changes / place.problem.fixed_coupling
+            elif role == "noise":
+                logarithmic -= changes / place.problem.positive_noise
+        relative = self.coefficients.slopes[0] - np.multiply.outer(logarithmic, self.coefficients.attractions)
+        return np.array([self._law.basis.synthesise(row * self.moments / p).copy() for row in relative])

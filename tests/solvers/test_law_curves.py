@@ -1,0 +1,248 @@
+"""Curves of folds and branch points under attention with normalised weights, against states on a meridian."""
+
+import functools
+
+import numpy as np
+import pytest
+from scipy.special import eval_gegenbauer
+
+from meanfield import (
+    Circle,
+    External,
+    InvalidInput,
+    NormalisedAttention,
+    PhaseLag,
+    SoftmaxAttention,
+    Sphere,
+    Transformer,
+    branch_shape,
+)
+from meanfield.equations import equation_of
+from meanfield.theory import critical_couplings, mode_interactions, tricritical_points
+from solvers import bifurcation_diagram, curve
+from solvers.domains import solvers_of
+from solvers.two_parameters import plane, starts
+from solvers.two_parameters.at_place import state_at
+from solvers.two_parameters.blocks import block_at
+from solvers.two_parameters.branch_points import BranchPointEquation
+from solvers.two_parameters.folds import FoldEquation, null_vectors
+from tests import zonal_attention
+from tests.oracles import extrapolated_slope
+
+RANDOM = np.random.default_rng(2)
+LAWS = {"softmax": SoftmaxAttention, "ngpt": NormalisedAttention}
+# Points on curves and their slopes are promised to this; derivatives by differences are known to some 1e-10.
+POINT, SLOPE, DIFFERENCE = 1e-11, 1e-9, 1e-8
+
+
+@functools.cache
+def diagram_of(normalisation, dimension, beta=5.0):
+    problem = equation_of(Sphere(dimension), LAWS[normalisation](beta))
+    return bifurcation_diagram(problem, relative=(1.2, 2.8), rates=False)
+
+
+def curve_of(normalisation, dimension, kind, branch, interval):
+    (start,) = diagram_of(normalisation, dimension).events(kind, branch)
+    return curve(start, "beta", interval)
+
+
+def on_meridian(normalisation, dimension, point):
+    """Return the field on the nodes of a meridian, and kappa/D, of a point of a curve."""
+    angles, uniform, _ = zonal_attention.meridian(dimension)
+    index, domain = 0.5 * (dimension - 2), Sphere(dimension)
+    density = np.ones_like(angles)
+    for degree, moment in enumerate(point.cosine[1:], start=1):
+        polynomial = eval_gegenbauer(degree, index, np.cos(angles)) / eval_gegenbauer(degree, index, 1.0)
+        density += domain.multiplicity(degree) * moment * polynomial
+    ratio, beta = float(point.problem.fixed_coupling), point.problem.parameters["beta"]
+    field = ratio * zonal_attention.field_of(normalisation, dimension, beta, uniform * density)
+    return field - uniform @ field, ratio
+
+
+@pytest.mark.parametrize(("normalisation", "dimension"), [("softmax", 3), ("softmax", 5), ("ngpt", 3), ("ngpt", 5)])
+def test_folds_are_those_of_states_on_a_meridian(normalisation, dimension):
+    beta = RANDOM.uniform(4.0, 4.8)
+    found = curve_of(normalisation, dimension, "fold", "prolate", (beta, 5.0))
+    point = found.point(0)
+    assert point.problem.parameters["beta"] == beta
+    exact = zonal_attention.fold(
+        normalisation, dimension, beta, point.cosine[2], 0.02, on_meridian(normalisation, dimension, point)
+    )
+    assert found.coupling[0] == pytest.approx(exact, rel=POINT)
+    assert not found.warnings
+    assert found.residual.max() < 1e-14
+    assert "free_energy_gap" not in found.observables
+
+
+@pytest.mark.parametrize("normalisation", LAWS)
+def test_slopes_are_those_of_neighbouring_folds(normalisation):
+    found = curve_of(normalisation, 3, "fold", "prolate", (4.5, 5.0))
+    start = on_meridian(normalisation, 3, found.point(0))
+
+    def fold(beta):
+        return [zonal_attention.fold(normalisation, 3, beta, found.cosine[0, 2], 0.02, start)]
+
+    exact, error = extrapolated_slope(fold, 4.5, 0.02, levels=3)
+    assert error < SLOPE
+    assert found.slope[0] == pytest.approx(float(exact[0]), rel=SLOPE)
+
+
+def test_branch_points_of_softmax_are_neutral_states_on_a_meridian():
+    beta = RANDOM.uniform(4.0, 4.8)
+    found = curve_of("softmax", 3, "branch point", "oblate", (beta, 5.0))
+    field, ratio = on_meridian("softmax", 3, found.point(0))
+    exact = zonal_attention.neutral_ratio(3, beta, 3, (0.98 * ratio, 1.02 * ratio), (field, ratio))
+    assert found.coupling[0] == pytest.approx(exact, rel=POINT)
+
+
+def test_branch_points_in_a_confinement_are_those_of_diagrams():
+    confinement = External(cosine=(0.1, 0.3))
+    problem = equation_of(Circle(), SoftmaxAttention(4.0), confinement=confinement)
+    (start,) = bifurcation_diagram(problem, (3.5, 5.0), rates=False).events("branch point", "primary")
+    for name, value in (("beta", 3.2), ("noise", 1.3), ("confinement_cosine2", 0.5)):
+        own = start.problem.parameters[name]
+        found = curve(start, name, (min(own, value), max(own, value)))
+        place = int(np.argmin(np.abs(found.first - value)))
+        there = bifurcation_diagram(
+            problem.with_parameter(name, value),
+            (0.9 * found.coupling[place], 1.1 * found.coupling[place]),
+            rates=False,
+        )
+        (point,) = there.events("branch point", "primary")
+        assert found.coupling[place] == pytest.approx(point.coupling, rel=POINT)
+        assert "no free energy" in found.warnings[0]
+
+
+def test_thresholds_of_any_law_are_followed():
+    for law, told in ((SoftmaxAttention(3.0), True), (NormalisedAttention(3.0), False)):
+        problem = equation_of(Sphere(3), law)
+        diagram = bifurcation_diagram(problem, relative=(0.8, 1.2), rates=False, depth=0)
+        found = curve(diagram.events("branch point")[0], "beta", (1.0, 7.0))
+        exact = [float(critical_couplings(problem.with_parameter("beta", beta), 1)[1]) for beta in found.first]
+        assert found.coupling == pytest.approx(exact, rel=POINT)
+        assert bool(found.warnings) is not told
+        # That of the gradient law turns at beta = 1.816.
+        assert not found.special_points
+
+
+def test_curves_run_in_two_parameters_at_one_coupling():
+    (start,) = diagram_of("softmax", 3).events("fold", "prolate")
+    found = curve(start, "noise", (0.9, 1.2), against="beta")
+    place = int(np.argmax(found.first == 1.2))
+    problem = found.point(place).problem
+    there = bifurcation_diagram(problem.at(coupling=None), relative=(1.2, 2.8), rates=False)
+    (point,) = there.events("fold", "prolate")
+    assert float(problem.fixed_coupling) == pytest.approx(float(point.coupling), rel=POINT)
+
+
+# What the followed equation is
+
+
+def system_at(normalisation, kind, confinement=None):
+    """Return an extended system of a kind at a place that is none of its solutions, and its unknown there.
+
+    That of branch points is among modes that do not rotate the state, whose matrix is another beside solutions.
+    """
+    domain = Circle() if confinement else Sphere(3)
+    problem = equation_of(domain, LAWS[normalisation](3.0), coupling=6.0, confinement=confinement)
+    places = plane.Plane(problem, ("beta", "coupling"), (2.0, 4.0), 1.0, 3.0, 0.0, np.arange(1, 9))
+    place = places.coordinates(3.0, 6.0)
+    basis = starts.basis_of(places, np.append(1.0, RANDOM.uniform(0.1, 0.3, 4)), place)
+    b = np.zeros(basis.degrees.size)
+    b[:4] = RANDOM.uniform(0.05, 0.2, 4)
+    if kind == "fold":
+        return (
+            FoldEquation(places, (basis,), null_vectors(places, basis, place, b)),
+            np.append(b, place[0]),
+            place[1],
+        )
+    block, last = solvers_of(problem).geometry.complements(basis, 8)[-1 if confinement is None else 0], 8
+    degrees = places.significant(*place, block.degrees(last))
+    left, _, right = np.linalg.svd(block_at(state_at(places, basis, place, b), places, block, degrees).matrix)
+    borders = left[:, -1], right[-1]
+    found = BranchPointEquation(places, (basis,), block, degrees, last, borders)
+    return found, np.append(b, place[0]), place[1]
+
+
+@pytest.mark.parametrize(
+    ("normalisation", "kind", "confinement"),
+    [
+        ("softmax", "fold", None),
+        ("softmax", "fold", External(cosine=(0.2, -0.3))),
+        ("softmax", "branch point", None),
+        ("softmax", "branch point", External(cosine=(0.2, -0.3))),
+        ("ngpt", "fold", None),
+        ("ngpt", "fold", External(cosine=(0.2, -0.3))),
+    ],
+)
+def test_derivatives_of_the_extended_systems(normalisation, kind, confinement):
+    equation, b, q = system_at(normalisation, kind, confinement)
+    matrix, derivative = equation.linearise(b, q, b)
+    step = 1e-3
+    for _ in range(4):
+        along, in_q = RANDOM.normal(size=b.size) * np.append(1.0 / np.arange(1, b.size) ** 2, 1.0), RANDOM.normal()
+        far, near, after, beyond = (
+            equation.evaluate(b + k * step * along, q + k * step * in_q).residual for k in (-2, -1, 1, 2)
+        )
+        exact = (8 * (after - near) - (beyond - far)) / (12 * step)
+        assert matrix @ along + derivative * in_q == pytest.approx(exact, abs=DIFFERENCE)
+
+
+# Normal forms of softmax attention on spheres
+
+
+def measured_shape(problem, degree, amplitude):
+    """Return b_1 or the slope of a branch of softmax attention by states on a meridian at amplitudes of either sign."""
+    dimension, beta = problem.domain.dimension, problem.parameters["beta"]
+    angles, _, _ = zonal_attention.meridian(dimension)
+    index, critical = 0.5 * (dimension - 2), float(critical_couplings(problem, degree)[degree])
+    mode = eval_gegenbauer(degree, index, np.cos(angles)) / eval_gegenbauer(degree, index, 1.0)
+    excess = []
+    for signed in (amplitude, -amplitude):
+        start = problem.domain.multiplicity(degree) * signed * mode, critical
+        _, ratio, _ = zonal_attention.branch_state("softmax", dimension, beta, mode, signed, start)
+        excess.append(ratio / critical - 1.0)
+    return sum(excess) / (2 * amplitude**2) if degree % 2 else (excess[0] - excess[1]) / (2 * amplitude)
+
+
+@pytest.mark.parametrize(
+    ("dimension", "beta", "degree"), [(3, 1.0, 1), (3, 4.0, 1), (5, 3.0, 1), (3, 2.0, 2), (5, 6.0, 2)]
+)
+def test_normal_forms_of_softmax_on_spheres(dimension, beta, degree):
+    problem = equation_of(Sphere(dimension), SoftmaxAttention(beta))
+    shape = branch_shape(problem, degree)
+    far, near = (measured_shape(problem, degree, amplitude) for amplitude in (0.02, 0.01))
+    # Of the next order in the square of the amplitude there is a sixteenth of the difference left, and less.
+    expected = shape.curvature if degree % 2 else shape.slope
+    assert (4 * near - far) / 3 == pytest.approx(expected, abs=abs(near - far) / 4)
+
+
+def test_softmax_turns_where_its_normal_form_does():
+    problem = equation_of(Sphere(10), SoftmaxAttention(1.2))
+    (point,) = tricritical_points(problem, "beta", (0.5, 5.0), (3,))
+    before, after = (
+        measured_shape(problem.with_parameter("beta", point.value + side), 3, 1e-4) for side in (-0.1, 0.1)
+    )
+    assert before > 0.0 > after
+    diagram = bifurcation_diagram(problem, relative=(100.0, 130.0), rates=False, depth=0)
+    found = curve(diagram.events("branch point")[0], "beta", (1.0, 2.0))
+    (event,) = found.special_points
+    assert (event.type, event.values[0]) == ("tricritical", pytest.approx(point.value, rel=1e-12))
+    assert mode_interactions(problem, "beta", (0.5, 5.0), (1, 3)) == []
+
+
+# Nonsense
+
+
+def test_what_is_not_followed_is_refused():
+    (start,) = diagram_of("ngpt", 3).events("branch point", "oblate")
+    with pytest.raises(InvalidInput, match="curves of branch points need a Gibbs map"):
+        curve(start, "beta", (4.0, 6.0))
+    lagged = equation_of(Circle(), PhaseLag(Transformer(2.0), 0.3))
+    wave = bifurcation_diagram(lagged, relative=(0.9, 1.2), rates=False, depth=1).events("branch point")[0]
+    with pytest.raises(InvalidInput, match="curves of special points need a map"):
+        curve(wave, "beta", (1.0, 3.0))
+    with pytest.raises(InvalidInput, match="no normal form of the branches of nGPT attention is known"):
+        tricritical_points(equation_of(Sphere(3), NormalisedAttention(2.0)), "beta", (1.0, 3.0), (1,))
+    with pytest.raises(InvalidInput, match="give noise > 0"):
+        tricritical_points(equation_of(Sphere(3), SoftmaxAttention(2.0), noise=0.0), "beta", (1.0, 3.0), (1,))
