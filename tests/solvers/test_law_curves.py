@@ -16,9 +16,10 @@ from meanfield import (
     Sphere,
     Transformer,
     branch_shape,
+    critical_couplings,
 )
 from meanfield.equations import equation_of
-from meanfield.theory import critical_couplings, mode_interactions, tricritical_points
+from meanfield.theory import mode_interactions, tricritical_points
 from solvers import bifurcation_diagram, curve
 from solvers.domains import solvers_of
 from solvers.two_parameters import plane, starts

@@ -6,9 +6,16 @@ import matplotlib as mpl
 import numpy as np
 import pytest
 
-from meanfield import Circle, External, NormalisedAttention, SoftmaxAttention, Sphere, equation_from
+from meanfield import (
+    Circle,
+    External,
+    NormalisedAttention,
+    SoftmaxAttention,
+    Sphere,
+    critical_couplings,
+    equation_from,
+)
 from meanfield.equations import equation_of
-from meanfield.theory import critical_couplings
 from solvers import phase_diagram
 
 mpl.use("agg")

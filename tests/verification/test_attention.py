@@ -71,6 +71,8 @@ HOLDS: list[tuple[str, Equation]] = [
     ("attention.closest-pair", softmax(4.0)),
     ("attention.phase-transition", softmax(4.0, domain=Sphere(3))),
     ("attention.continuous-transition", softmax(5.0, 1.0)),
+    ("attention.continuous-transition", softmax(4.0, 1.0, Sphere(3))),
+    ("attention.continuous-transition", softmax(6.0, 0.7, Sphere(5))),
     ("attention.matrix", softmax(5.0, 1.0)),
 ]
 
@@ -158,6 +160,9 @@ FAILS: dict[str, tuple[str, Equation, Tools]] = {
         wrong.changed("simulate", wrong.stronger(0.06)),
     ),
     "a branch bent by 1e-6": ("attention.continuous-transition", softmax(5.0, 1.0), wrong.wrong.coupling_bent(1e-6)),
+    "a branch on a sphere bent by 1e-6": (
+        "attention.continuous-transition", softmax(4.0, 1.0, Sphere(3)), wrong.wrong.coupling_bent(1e-6),
+    ),
     "a branch that turns back": (
         "attention.continuous-transition", softmax(5.0, 1.0), wrong.wrong.coupling_bent(-2.0),
     ),
@@ -200,6 +205,7 @@ ELSEWHERE: list[tuple[str, Equation]] = [
     ("attention.phase-transition", softmax(7.0, domain=Sphere(3))),
     ("attention.continuous-transition", softmax(1.0)),
     ("attention.matrix", plain(1.0).replace(noise=1.0)),
+    ("attention.matrix", softmax(2.0, 1.0, Sphere(3))),
 ]
 
 

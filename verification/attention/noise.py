@@ -2,15 +2,18 @@ r"""Softmax attention with noise: the attention matrix at stationary states, a t
 
 .. math:: \rho = (K*\rho)^p/Z, \qquad p = \frac{\kappa}{\beta D}, \qquad A\phi = \frac{K*(\rho\phi)}{K*\rho},
 
-and with :math:`r_k = I_k(\beta)/I_0(\beta)`, at the birth of the first branch, where :math:`p = 1/r_1`,
+and with the means :math:`r_l = \langle e^{\beta u}P_l(u)\rangle/\langle e^{\beta u}\rangle` over the uniform
+density, on the circle :math:`I_l(\beta)/I_0(\beta)`, at the birth of the first branch, where :math:`p = 1/r_1`,
 
 .. math:: \frac{\kappa}{\kappa_1} = 1 + b_1 m_1^2, \qquad
-          b_1 = \frac{(p-1)r_1^2}{2}\Bigl(p+2-\frac{r_2\,p(p-1)}{1-p\,r_2}\Bigr) > 0 .
+          b_1 = d\,(1-r_1)\Bigl(\frac12 - \frac{d\,(1-2r_1)}{2(d+2)}
+                - \frac{(d-1)(1-r_1)}{d+2}\,\frac{r_2}{r_1-r_2}\Bigr) > 0 .
 """
 
 from collections.abc import Iterator
 
 import numpy as np
+from scipy.special import roots_jacobi
 
 from meanfield import Branch, Equation, State
 
@@ -18,38 +21,52 @@ from ..claims import GIBBS_STATES, Evidence, Undecided, at_least, claim, compare
 from ..hypotheses import anywhere
 from ..measures import LOCATION, RESIDUAL, Floats, polynomial_at_zero, spaced
 from ..tools import Tools
-from .energy import modes_of_kernel
 from .laws import beta_of, is_softmax
 
 # Relative couplings of the diagram, and moments of the states from which the law of the branch is found.
 LOW, HIGH = 0.8, 1.5
 SMALLEST, LARGEST, POINTS = 0.02, 0.35, 8
 STATES = 4
+# Nodes of quadratures of the kernel, which is entire.
+NODES = 128
 # Eigenvalues of the attention matrix closer to 1/p than this share are that of rotation.
 ROTATION = 1e-9
 
 
 def noisy(problem: Equation) -> str | None:
     """Return the reason why a statement on softmax attention with noise does not apply, or None if it does."""
-    if not is_softmax(problem) or not problem.domain.turns:
-        return "it is about softmax attention on the circle"
+    if not is_softmax(problem):
+        return "it is about softmax attention"
     if problem.noise == 0 or beta_of(problem) < 0:
         return "it is about noise > 0 and beta > 0"
     return anywhere(problem)
 
 
+def noisy_on_circle(problem: Equation) -> str | None:
+    """Return the reason why such a statement on the circle does not apply, or None if it does."""
+    return noisy(problem) if problem.domain.turns else "it is about the circle"
+
+
+def means_of_kernel(problem: Equation) -> tuple[float, float]:
+    """Return r_1 and r_2 by Gauss-Jacobi quadrature."""
+    dimension = problem.domain.dimension
+    exponent = 0.5 * (dimension - 3)
+    u, weights = roots_jacobi(NODES, exponent, exponent)
+    kernel = weights * np.exp(beta_of(problem) * (u - 1.0))
+    second = (dimension * u**2 - 1.0) / (dimension - 1.0)
+    return float(kernel @ u / kernel.sum()), float(kernel @ second / kernel.sum())
+
+
 def critical(problem: Equation) -> float:
-    """Return beta D I_0/I_1, the coupling at which the first branch is born."""
-    modes = modes_of_kernel(beta_of(problem), 2)
-    return float(beta_of(problem) * problem.noise * modes[0] / modes[1])
+    """Return beta D/r_1, the coupling at which the first branch is born."""
+    return beta_of(problem) * problem.noise / means_of_kernel(problem)[0]
 
 
-def curvature(beta: float) -> float:
+def curvature(problem: Equation) -> float:
     """Return b_1."""
-    modes = modes_of_kernel(beta, 3)
-    first, second = modes[1:] / modes[0]
-    power = 1.0 / first
-    return float(0.5 * (power - 1) * first**2 * (power + 2 - second * power * (power - 1) / (1 - power * second)))
+    d, (first, second) = problem.domain.dimension, means_of_kernel(problem)
+    slaved = (d - 1) * (1 - first) / (d + 2) * second / (first - second)
+    return float(d * (1 - first) * (0.5 - d * (1 - 2 * first) / (2 * (d + 2)) - slaved))
 
 
 def _first_branch(problem: Equation, tools: Tools) -> Branch:
@@ -65,11 +82,15 @@ def _first_branch(problem: Equation, tools: Tools) -> Branch:
     "attention.continuous-transition",
     "normalisation of the weights removes the hysteresis",
     statement=(
-        "At every beta > 0 the branch of one cluster of softmax attention leaves uniform at beta D I_0/I_1 "
-        "upwards, kappa/kappa_1 = 1 + b_1 m_1^2 + ..., b_1 > 0, and does not fold."
+        "At every beta > 0 the branch of one cluster of softmax attention leaves uniform at beta D/r_1, "
+        "r_1 = <u e^(beta u)>/<e^(beta u)>, upwards, kappa/kappa_1 = 1 + b_1 m_1^2 + ..., b_1 > 0, and does not "
+        "fold."
     ),
-    assumptions="noise; the circle; no confinement; folds are looked for up to 1.5 kappa_1",
-    source="expansion of rho = (K*rho)^p/Z at uniform; without normalisation it folds from beta = 2.4469 on",
+    assumptions="noise; no confinement; folds are looked for up to 1.5 kappa_1",
+    source=(
+        "expansion of rho = (K*rho)^p/Z at uniform; without normalisation it folds, on the circle from beta = "
+        "2.4469 on, on S^2 from 1.8162 on"
+    ),
     hypotheses=noisy,
     needs=GIBBS_STATES,
 )
@@ -82,7 +103,7 @@ def continuous_transition(problem: Equation, tools: Tools) -> Evidence:
     chosen = chosen[spaced(chosen.size, POINTS)]
     x = squares[chosen]
     value, error = polynomial_at_zero(x, (ratio[chosen] - 1) / x, RESIDUAL / x, 0)
-    expected = curvature(beta_of(problem))
+    expected = curvature(problem)
     return worst(
         [
             compare(ratio[0], 1.0, LOCATION, "birth of the branch of one cluster, in units of kappa_1"),
@@ -102,7 +123,7 @@ def continuous_transition(problem: Equation, tools: Tools) -> Evidence:
     ),
     assumptions="noise; the circle; no confinement; states with one and more clusters and uniform",
     source="linearisation -D G (1 - p A) with G positive; A from the moments of states by sums over equal angles",
-    hypotheses=noisy,
+    hypotheses=noisy_on_circle,
     needs=GIBBS_STATES,
 )
 def matrix(problem: Equation, tools: Tools) -> Evidence:
