@@ -390,11 +390,16 @@ def require_followed(start: Start) -> None:
     Raises
     ------
     InvalidInput
-        If densities have no axis.
+        If densities have no axis, or carry a current.
     NotResolved
         If a confinement has kinks.
     """
     problem = start.problem
+    if solvers_of(problem).geometry.carries_current(problem):
+        raise InvalidInput(
+            "curves of states that carry a current are not followed, and nothing reflects this equation; take a "
+            "confinement with a reflection axis"
+        )
     if start.has_orders and problem.confinement is not None:
         raise InvalidInput(
             "curves of states without an axis are not followed in a confinement; leave it out, or start from a "

@@ -8,6 +8,7 @@ from scipy.special import eval_gegenbauer
 
 from meanfield import (
     Circle,
+    CurvePoint,
     External,
     InvalidInput,
     NormalisedAttention,
@@ -86,6 +87,17 @@ def test_slopes_are_those_of_neighbouring_folds(normalisation):
     exact, error = extrapolated_slope(fold, 4.5, 0.02, levels=3)
     assert error < SLOPE
     assert found.slope[0] == pytest.approx(float(exact[0]), rel=SLOPE)
+
+
+def test_folds_on_the_circle_with_negative_beta():
+    """The attraction of like tokens to each other's antipodes: nGPT's branch of one cluster folds."""
+    problem, beta = equation_of(Circle(), NormalisedAttention(-3.0)), RANDOM.uniform(-3.2, -3.05)
+    start, exact = (
+        bifurcation_diagram(each, relative=(0.97, 1.01), rates=False, depth=1).events("fold")[0]
+        for each in (problem, problem.with_parameter("beta", beta))
+    )
+    found = curve(start, "beta", (beta, -3.0))
+    assert found.coupling[0] == pytest.approx(float(exact.coupling), rel=POINT)
 
 
 def test_branch_points_of_softmax_are_neutral_states_on_a_meridian():
@@ -239,6 +251,12 @@ def test_what_is_not_followed_is_refused():
     (start,) = diagram_of("ngpt", 3).events("branch point", "oblate")
     with pytest.raises(InvalidInput, match="curves of branch points need a Gibbs map"):
         curve(start, "beta", (4.0, 6.0))
+    uneven = External(cosine=(0.005, 0.05), sine=(0.0, 0.025, 0.01))
+    current = equation_of(Circle(), NormalisedAttention(3.0), coupling=3.0, confinement=uneven)
+    moments = np.array([1.0, 0.5, 0.1]), np.array([0.0, 0.1, 0.0])
+    fold = CurvePoint(current, "fold", ("beta", "coupling"), *moments, layout="order")
+    with pytest.raises(InvalidInput, match="states that carry a current are not followed"):
+        curve(fold, "beta", (2.5, 3.5))
     lagged = equation_of(Circle(), PhaseLag(Transformer(2.0), 0.3))
     wave = bifurcation_diagram(lagged, relative=(0.9, 1.2), rates=False, depth=1).events("branch point")[0]
     with pytest.raises(InvalidInput, match="curves of special points need a map"):
