@@ -174,11 +174,15 @@ class Complement(Protocol):
     def rotates(self) -> bool:
         """Whether rotations of the state are among its modes."""
 
+    @property
+    def nested(self) -> bool:
+        """Whether classes contain each other, so that a direction belongs to the first in which it is simple."""
+
     def degrees(self, last: int) -> Integers:
-        """Return the degrees up to a last one."""
+        """Return the degrees up to a last one, each as often as there are modes of it."""
 
     def rotation(self, density: Density, degrees: Integers) -> Floats:
-        """Return the derivatives of the means of the modes of some degrees under rotation of the state."""
+        """Return the derivatives of the means of the modes of some degrees under rotation, (size,) or (size, k)."""
 
     def covariance(self, measure: Measure, degrees: Integers) -> Floats:
         """Return the integrals of products of two modes of some degrees, (size, size)."""

@@ -23,6 +23,11 @@ class Complement(NamedTuple):
     sign: int
 
     @property
+    def nested(self) -> bool:
+        """False: no two classes have a mode in common."""
+        return False
+
+    @property
     def rotates(self) -> bool:
         """Whether rotations of the state are among its modes."""
         return self.residue == 0

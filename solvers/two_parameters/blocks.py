@@ -19,6 +19,7 @@ from functools import cached_property
 import numpy as np
 
 from ..bases import Floats, Integers
+from ..equation import plus_projector
 from ..geometry import Complement, Density, Measure, Sampled
 from .law_states import SoftmaxState
 from .plane import Plane
@@ -50,10 +51,10 @@ class ComplementaryBlock:
         attractions = self.coefficients.attractions / self.weights
         self.matrix = np.eye(degrees.size) - self.weights[:, None] * self.covariance * attractions
         if complement.rotates and plane.problem.confinement is None:
-            turn = self.weights * complement.rotation(self.density, degrees)
-            square = float(turn @ turn)
+            turns = (self.weights * complement.rotation(self.density, degrees).T).T
             # The uniform state, at which a curve may end, has none.
-            self.matrix += np.outer(turn, turn) / square if square else 0.0
+            if np.any(turns):
+                self.matrix = plus_projector(self.matrix, turns)
 
     @property
     def _response(self) -> Measure:

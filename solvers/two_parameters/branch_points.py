@@ -1,4 +1,4 @@
-r"""Curves of branch points on branches of states with an axis: singular in a block beside that of their symmetry.
+r"""Curves of branch points: states whose stationary equation is singular in a block beside that of their symmetry.
 
 The matrix is that of :mod:`solvers.two_parameters.blocks`, the condition that of
 :mod:`solvers.two_parameters.singular`, and its derivative as in :mod:`solvers.two_parameters.folds`,
@@ -38,6 +38,9 @@ from .plane import Plane
 from .singular import Borders, SingularEquation, SingularSystem
 from .starts import MOVED, Start, first_point, located
 from .states import AtState
+
+# A direction is simple in a class where all others are farther from neutral by so much.
+SIMPLE = 1e3
 
 
 class BranchPointSystem(SingularSystem):
@@ -182,12 +185,14 @@ class BranchPointEquation(SingularEquation):
             self._borders_fit(found) and all(map(self._suffices, found.states))
         ):
             return super().refined(b, q, moments)
-        degrees = np.union1d(self.degrees, self._beyond(found))
-        last = max(2 * self.last, int(degrees[-1]))
+        kept = np.union1d(self.degrees, self._beyond(found))
+        last = max(2 * self.last, int(kept[-1]))
+        every = self.complement.degrees(int(kept[-1]))
+        degrees = every[np.isin(every, kept)]
         if degrees.size > MAX_UNKNOWNS or last > self.basis.most_nodes:
             return None
         borders = np.zeros((2, degrees.size))
-        borders[:, np.searchsorted(degrees, self.degrees)] = self.borders
+        borders[:, np.isin(degrees, self.degrees)] = self.borders
         return type(self)(self.plane, self.bases, self.complement, degrees, last, (borders[0], borders[1]))
 
     def in_bases(self, bases: tuple[Basis, ...]) -> "BranchPointEquation":
@@ -210,13 +215,15 @@ def branch_point_start(start: Start, plane: Plane) -> Point | End:
         If the state has no direction of another symmetry that is neutral, or such directions are not known.
     """
     require(plane.problem, Capability.GIBBS_MAP, "curves of branch points")
+    if start.has_orders:
+        require(plane.problem, Capability.GRADIENT, "curves of branch points of states without an axis")
     place, basis, b = located(start, plane, start.first)
     state = state_at(plane, basis, place, b)
     nearest = nearest_block(state, plane, MOVED)
     if nearest is None:
         raise InvalidInput(
-            "curves of branch points are followed where a state with an axis has a neutral direction of another "
-            "symmetry than its own, and none was found at the start; start from a fold or a transition"
+            "curves of branch points are followed where a state has a neutral direction of another symmetry than "
+            "its own, and none was found at the start; start from a fold or a transition"
         )
     return first_point(nearest, np.append(b, place[0]), place[1])
 
@@ -234,7 +241,8 @@ def nearest_block(state: AtState, plane: Plane, least: float = np.inf) -> Branch
         if not degrees.size:
             continue
         left, sizes, right = np.linalg.svd(block_at(state, plane, complement, degrees).matrix)
-        if sizes[-1] < least:
+        simple = not complement.nested or sizes.size == 1 or sizes[-2] > SIMPLE * sizes[-1]
+        if simple and sizes[-1] < least:
             least = float(sizes[-1])
             nearest = BranchPointEquation(plane, (basis,), complement, degrees, last, (left[:, -1], right[-1]))
     return nearest

@@ -1,14 +1,20 @@
-"""Curves of branch points on branches of states about an axis of a sphere: closed forms, integrals, diagrams."""
+"""Curves of branch points on branches of states of spheres: closed forms, integrals, diagrams, spectra."""
 
 import numpy as np
 import pytest
 from scipy.optimize import brentq
 
-from meanfield import GegenbauerSeries, InvalidInput, Kuramoto, MaierSaupe, McKeanVlasov, Sphere
-from solvers import bifurcation_diagram, curve
-from solvers.bases import ZonalBasis
+from meanfield import GegenbauerSeries, Kuramoto, MaierSaupe, McKeanVlasov, Sphere, critical_couplings
+from solvers import bifurcation_diagram, curve, spectrum
+from solvers.bases import InvariantBasis, ZonalBasis
 from solvers.geometry import Density
 from solvers.sphere.complements import complements
+from solvers.sphere.groups import ICOSAHEDRAL, OCTAHEDRAL, TETRAHEDRAL
+from solvers.sphere.subgroups import subgroups
+from solvers.two_parameters.at_place import state_at
+from solvers.two_parameters.blocks import block_at
+from solvers.two_parameters.branch_points import BranchPointEquation
+from solvers.two_parameters.plane import Plane
 
 # Relative accuracy promised for points on curves, and for slopes.
 POINT, SLOPE = 1e-11, 1e-9
@@ -87,9 +93,77 @@ def test_moments_of_orders_are_derivatives(dimension, symmetry):
         assert exact == pytest.approx((8 * (after - near) - (beyond - far)) / (12 * step), abs=1e-9, rel=1e-9)
 
 
-def test_states_without_an_axis_are_refused():
-    problem = McKeanVlasov(Sphere(3), GegenbauerSeries((0, 0, 0, -1.0)))
-    diagram = bifurcation_diagram(problem, (8.1, 8.3), rates=False, depth=1)
-    (start,) = diagram.events("branch point", "octahedral")
-    with pytest.raises(InvalidInput, match="a state with an axis"):
-        curve(start, "w4", (-1.1, -0.9))
+# States without an axis
+
+
+def without_axis(series, relative, label, depth=1):
+    """Return a branch point of states without an axis, couplings in units of the critical one of the degree."""
+    problem = McKeanVlasov(Sphere(3), GegenbauerSeries(series))
+    degree = int(np.argmin(series)) + 1
+    unit = float(critical_couplings(problem, degree)[degree])
+    window = relative[0] * unit, relative[1] * unit
+    return bifurcation_diagram(problem, window, rates=False, depth=depth).events("branch point", label)[0]
+
+
+def test_of_one_degree_the_coupling_is_inverse_to_it():
+    start = without_axis((0, 0, 0, -1.0), (0.9, 0.925), "octahedral")
+    found = curve(start, "w4", (-1.1, -0.9))
+    assert found.label == "branch point of the octahedral"
+    assert found.first * found.coupling == pytest.approx(-float(start.coupling), rel=POINT)
+    assert found.slope == pytest.approx(-found.coupling / found.first, rel=SLOPE)
+
+
+@pytest.mark.parametrize(
+    ("series", "relative", "label", "name", "depth"),
+    [
+        ((0, 0, -0.356, -1.0, 0.449), (0.98, 1.36), "cubic", "w3", 1),
+        ((0, -0.091, -1.0, 0, 0, 0.328), (0.98, 1.22), "D_3h 3", "w6", 1),
+        ((0, -0.091, -1.0, 0, 0, 0.328), (0.98, 1.22), "C_2v from zonal 3", "w2", 2),
+    ],
+)
+def test_at_the_ends_a_direction_is_neutral_besides_rotations(series, relative, label, name, depth):
+    """By the spectrum among all harmonics, from which rotations are set apart."""
+    start = without_axis(series, relative, label, depth)
+    value = start.problem.parameters[name]
+    found = curve(start, name, (value - 0.02, value + 0.02))
+    for place in (0, -1):
+        rates = spectrum(found.state(place))
+        nearest = np.abs(np.concatenate([rates.even, rates.odd])).min()
+        assert nearest < 1e-11
+    step = np.diff(found.coupling[-3:]) / np.diff(found.first[-3:])
+    assert min(step) < found.slope[-2] < max(step)
+
+
+@pytest.mark.parametrize(("group", "classes"), [(OCTAHEDRAL, 33), (ICOSAHEDRAL, 22), (TETRAHEDRAL, 11)])
+def test_subgroups_of_the_solids(group, classes):
+    """There are 33 of the cube, 22 of the icosahedron and 11 of the tetrahedron up to conjugation, these included."""
+    found = subgroups(group)
+    assert len(found) == classes - 1
+    assert [each.order for each in found] == sorted((each.order for each in found), reverse=True)
+    for each in found:
+        distances = np.abs(each.elements[:, None] - group.elements).max(axis=(2, 3)).min(axis=1)
+        assert distances.max() < 1e-9
+        assert group.order % each.order == 0
+
+
+@pytest.mark.parametrize("series", [(0, 0, -0.4, -1.0), (0, -0.3, -1.0, 0.2)])
+def test_derivatives_among_the_harmonics_of_a_subgroup(series):
+    problem = McKeanVlasov(Sphere(3), GegenbauerSeries(series), coupling=12.0)
+    places = Plane(problem, ("w3", "coupling"), (-2.0, 2.0), 1.0, 0.0, 0.0, np.arange(1, 7))
+    place = places.coordinates(series[2], 12.0)
+    basis = InvariantBasis(TETRAHEDRAL, TETRAHEDRAL.admissible(4), 32)
+    b = RANDOM.uniform(0.02, 0.08, basis.degrees.size)
+    for block in complements(basis, 4):
+        if block.rotates:
+            # Their matrix is another beside solutions.
+            continue
+        degrees = places.significant(*place, block.degrees(4))
+        left, _, right = np.linalg.svd(block_at(state_at(places, basis, place, b), places, block, degrees).matrix)
+        equation = BranchPointEquation(places, (basis,), block, degrees, 4, (left[:, -1], right[-1]))
+        unknown, (along, step) = np.append(b, place[0]), (RANDOM.normal(size=b.size + 1), 2e-4)
+        matrix, derivative = equation.linearise(unknown, place[1], unknown)
+        far, near, after, beyond = (
+            equation.evaluate(unknown + k * step * along, place[1] + k * step).residual for k in (-2, -1, 1, 2)
+        )
+        exact = (8 * (after - near) - (beyond - far)) / (12 * step)
+        assert matrix @ along + derivative == pytest.approx(exact, abs=1e-8)
