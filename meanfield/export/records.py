@@ -270,7 +270,9 @@ def _check_layouts(problem: Equation, branches: Sequence[Branch], events: Sequen
     ]
     for index, event in enumerate(events):
         what = f"special point {index}"
-        if check_layout(event.layout, problem.domain, event.cosine.size, what) != modes[event.branch]:
+        own = check_layout(event.layout, problem.domain, event.cosine.size, what)
+        # A point has the layout of its branch, or that of a second state which needs more.
+        if own != modes[event.branch] and event.other_cosine is None:
             raise InvalidInput(f"the moments of {what} are by {event.layout}, unlike those of its branch")
 
 

@@ -55,7 +55,8 @@ class SpecialPoint(Record):
     description : str
         The event in words.
     layout : str
-        ``"degree"``, moments by degree; ``"order"``, those of a density on S^2 by degree and order.
+        ``"degree"``, moments by degree; ``"order"``, those of a density on S^2 by degree and order, where the state or
+        the second one has no axis.
     domain
         The space of the density, that of the diagram which the point is in.
     problem : Equation or None
@@ -65,7 +66,7 @@ class SpecialPoint(Record):
     parameter_value : float or None
         Its value, if it is not the coupling.
     other_cosine, other_sine : (n + 1,) float or None
-        Those of the second clustered state of a transition; None if it is uniform, of another layout or unknown.
+        Those of the second clustered state of a transition; None if it is uniform or unknown.
     """
 
     branch: int

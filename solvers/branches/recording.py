@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from meanfield import Branch, Equation, Number, Outcome, SpecialPoint, State
-from meanfield.harmonics import Layout, in_layout
+from meanfield.harmonics import Layout, in_layout, modes_of
 from meanfield.records import COUPLING
 
 from ..bases import Floats
@@ -278,23 +278,33 @@ def _special(event: Event, index: int, branch: Branch, register: Register) -> Sp
         unstable_after=event.after,
         kernel_dimension=event.kernel_dimension,
         status=_status(event),
-        cosine=branch.cosine[index],
-        sine=branch.sine[index],
         description=event.description or _describe(event),
-        layout=branch.layout,
         parameter=branch.parameter,
         parameter_value=None if branch.parameter_values is None else value,
-        **_second_state(event, branch.layout),
+        **_states(event, branch, index),
     )
 
 
-def _second_state(event: Event, layout: Layout) -> dict[str, Any]:
-    """Return the moments of the second state of an event, none where the layout has no place for them."""
+def _states(event: Event, branch: Branch, index: int) -> dict[str, Any]:
+    """Return the moments of the state of an event and of the second one, if any, in a layout that has both."""
+    own = branch.cosine[index], branch.sine[index]
     if event.rival is None:
-        return {}
-    cosine, sine, _ = significant_moments(event.rival)
-    pair = in_layout(layout, event.rival.equation.basis.modes, cosine, sine)
-    return {} if pair is None else {"other_cosine": pair[0], "other_sine": pair[1]}
+        return {"layout": branch.layout, "cosine": own[0], "sine": own[1]}
+    rival, modes = significant_moments(event.rival)[:2], event.rival.equation.basis.modes
+    layouts: tuple[Layout, ...] = (branch.layout, "order")
+    layout = next(each for each in layouts if in_layout(each, modes, *rival) is not None)
+    both = [
+        in_layout(layout, modes_of(event.point.equation.problem.domain, branch.layout), *own),
+        in_layout(layout, modes, *rival),
+    ]
+    (cosine, sine), (other_cosine, other_sine) = (pair for pair in both if pair is not None)
+    return {
+        "layout": layout,
+        "cosine": cosine,
+        "sine": sine,
+        "other_cosine": other_cosine,
+        "other_sine": other_sine,
+    }
 
 
 def along(parameter: str, coupling: Number | None, values: Floats, slopes: Floats) -> dict[str, Any]:

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.optimize import brentq
 
-from meanfield import GegenbauerSeries, Kuramoto, MaierSaupe, McKeanVlasov, Sphere, critical_couplings
+from meanfield import GegenbauerSeries, Kuramoto, MaierSaupe, McKeanVlasov, Sphere, critical_couplings, open_diagram
 from solvers import bifurcation_diagram, curve, spectrum
 from solvers.bases import InvariantBasis, ZonalBasis
 from solvers.geometry import Density
@@ -167,3 +167,19 @@ def test_derivatives_among_the_harmonics_of_a_subgroup(series):
         )
         exact = (8 * (after - near) - (beyond - far)) / (12 * step)
         assert matrix @ along + derivative == pytest.approx(exact, abs=1e-8)
+
+
+def test_lines_between_a_state_with_an_axis_and_one_without(tmp_path):
+    problem = McKeanVlasov(Sphere(3), GegenbauerSeries((0, -0.091, -1.0, 0, 0, 0.328)))
+    unit = float(critical_couplings(problem, 3)[3])
+    window = 0.98 * unit, 1.22 * unit
+    diagram = bifurcation_diagram(problem, window, rates=False, depth=1)
+    (start,) = diagram.events("transition")
+    assert (start.layout, diagram.branches[start.branch].layout) == ("order", "degree")
+    diagram.save(tmp_path / "diagram.nc")
+    assert open_diagram(tmp_path / "diagram.nc") == diagram
+    found = curve(start, "w6", (0.3, 0.36))
+    assert found.label == "transition D_3h 3 | zonal 3"
+    there = bifurcation_diagram(problem.with_parameter("w6", 0.36), window, rates=False, depth=1)
+    (point,) = there.events("transition")
+    assert found.coupling[-1] == pytest.approx(float(point.coupling), rel=POINT)
