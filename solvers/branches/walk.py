@@ -113,7 +113,7 @@ def walk(course: Course, register: Register, depth: int, method: Arclength) -> I
     tasks = course.start(register, depth)
     known = register.arrivals
     ends: list[tuple[Task, Point]] = []
-    joining: list[Followed] = []
+    walked: list[tuple[Task, Followed]] = []
     searched = False
     while tasks or not searched:
         if not tasks:
@@ -135,10 +135,9 @@ def walk(course: Course, register: Register, depth: int, method: Arclength) -> I
             continue
         followed, crossings = found
         known += followed.arrivals
-        if not _is_new(task, followed, crossings, ends, register) or _retraces(followed, joining):
+        if not _is_new(task, followed, crossings, ends, register) or _retraces(task, followed, walked, register):
             continue
-        if followed.outcome is Outcome.JOINED_BRANCH:
-            joining.append(followed)
+        walked.append((task, followed))
         task.parts = parts_of(followed, task.label, register)
         if task.parts and task.origin is None and task.departure.order != 0:
             register.distant_births.add(task.departure.equation.sign)
@@ -294,16 +293,22 @@ def _is_new(
     return True
 
 
-def _retraces(followed: Followed, joining: list[Followed]) -> bool:
-    """Return whether a branch that ends on another one is one known, from its other end and in any orientation.
+def _retraces(task: Task, followed: Followed, walked: list[tuple[Task, Followed]], register: Register) -> bool:
+    """Return whether a branch that ends on another one is one known, in any orientation.
 
-    It is if two of its states, a third of the way from its ends, are on the known one.
+    It is if two of its states, a third of the way from its ends, are on the known one: followed from its other end
+    if that ends on a branch as well, else one that it ran into.
     """
     if followed.outcome is not Outcome.JOINED_BRANCH:
         return False
     knots = followed.knots
     states = [knots[place].point for place in (len(knots) // 3, len(knots) - 1 - len(knots) // 3)]
-    return any(all(_passes(other, state) for state in states) for other in joining)
+    known = next((each for each in walked if all(_passes(each[1], state) for state in states)), None)
+    if known is None:
+        return False
+    if known[1].outcome is not Outcome.JOINED_BRANCH:
+        _say_twin(task, known[0], states[0], register)
+    return True
 
 
 def _passes(followed: Followed, state: Point) -> bool:

@@ -38,7 +38,7 @@ def _products(group: Group) -> Integers:
     flat = group.elements.reshape(group.order, 9)
     products = np.einsum("aij,bjk->abik", group.elements, group.elements).reshape(-1, 9)
     # All elements have the same length, so that the nearest has the largest inner product.
-    return np.argmax(products @ flat.T, axis=1).reshape(group.order, group.order)
+    return np.asarray(np.argmax(products @ flat.T, axis=1).reshape(group.order, group.order))
 
 
 def _closure(table: Integers, generators: tuple[int, ...]) -> frozenset[int]:

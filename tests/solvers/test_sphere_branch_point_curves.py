@@ -5,7 +5,7 @@ import pytest
 from scipy.optimize import brentq
 
 from meanfield import GegenbauerSeries, Kuramoto, MaierSaupe, McKeanVlasov, Sphere, critical_couplings, open_diagram
-from solvers import bifurcation_diagram, curve, spectrum
+from solvers import bifurcation_diagram, curve, phase_diagram, spectrum
 from solvers.bases import InvariantBasis, ZonalBasis
 from solvers.geometry import Density
 from solvers.sphere.complements import complements
@@ -183,3 +183,14 @@ def test_lines_between_a_state_with_an_axis_and_one_without(tmp_path):
     there = bifurcation_diagram(problem.with_parameter("w6", 0.36), window, rates=False, depth=1)
     (point,) = there.events("transition")
     assert found.coupling[-1] == pytest.approx(float(point.coupling), rel=POINT)
+
+
+def test_regions_where_branches_without_an_axis_cross():
+    """The branch of D_3h crosses one of C_2v, from which its own lower part is born in another orientation."""
+    problem = McKeanVlasov(Sphere(3), GegenbauerSeries((0, -0.091, -1.0, 0, 0, 0.328)))
+    found = phase_diagram(problem, ("w6", (0.3, 0.4)), relative=(0.95, 1.3), sections=1)
+    assert {curve.type for curve in found.curves} == {"threshold", "transition", "branch point"}
+    assert {(region.minimiser, region.stable) for region in found.regions} == {
+        ("uniform", 1), ("D_3h 3", 1), ("D_3h 3", 2), ("zonal 3", 2), ("zonal 3", 1),
+    }  # fmt: skip
+    assert all(region.agrees for region in found.regions)
