@@ -112,14 +112,23 @@ def _wrapped(function: Any, called: str, in_record: bool) -> Any:
     @functools.wraps(function)
     def wrapper(*args: Any, **named: Any) -> Any:
         rules = _rules_of(function, in_record)
-        for name, value in (*zip(rules, args, strict=False), *named.items()):
+        for (name, rule), value in zip(rules.items(), args, strict=False):
+            if rule is not None and not rule.fits(value):
+                raise _unfit(name, rule, value, called)
+        if not named:
+            return function(*args)
+        for name, value in named.items():
             rule = rules.get(name)
             if rule is not None and not rule.fits(value):
-                raise InvalidInput(f"{name} must be {rule.words}, not {shown(value)}, in the call of {called}")
+                raise _unfit(name, rule, value, called)
         others = [name for name in named if name not in rules]
         return function(*args, **named) if not others else _passing_on(function, args, named, others, called)
 
     return wrapper
+
+
+def _unfit(name: str, rule: Rule, value: Any, called: str) -> InvalidInput:
+    return InvalidInput(f"{name} must be {rule.words}, not {shown(value)}, in the call of {called}")
 
 
 def _passing_on(function: Any, args: tuple[Any, ...], named: dict[str, Any], others: list[str], called: str) -> Any:

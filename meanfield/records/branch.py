@@ -55,8 +55,8 @@ class SpecialPoint(Record):
     description : str
         The event in words.
     layout : str
-        ``"degree"``, moments by degree; ``"order"``, those of a density on S^2 by degree and order, where the state or
-        the second one has no axis.
+        ``"degree"``, moments by degree; ``"order"``, those of a density on S^2 by degree and order, where the state
+        or the second one has no axis.
     domain
         The space of the density, that of the diagram which the point is in.
     problem : Equation or None

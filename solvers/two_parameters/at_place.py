@@ -23,7 +23,7 @@ def state_at(plane: Plane, basis: Basis, place: tuple[float, float], b: Floats) 
         Its unknown.
     """
     weighted, coefficients = WeightedBasis.of(basis), plane.coefficients(*place, basis.degrees)
-    if not plane.problem.lacks(Capability.GRADIENT):
+    if plane.of_gradient:
         return GradientState(weighted, place, coefficients, b)
     kind: type[LawState] = LawState if plane.problem.lacks(Capability.GIBBS_MAP) else SoftmaxState
     return kind(plane, weighted, place, coefficients, b)

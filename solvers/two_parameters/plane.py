@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from meanfield import Equation, InvalidInput, Number
-from meanfield.equations import NEGLIGIBLE, is_velocity
+from meanfield.equations import NEGLIGIBLE, Capability, is_velocity
 
 from ..bases import EPS, Floats, Integers
 
@@ -75,6 +75,15 @@ class Plane:
         return COUPLING in self.names
 
     @cached_property
+    def _moves_velocity(self) -> bool:
+        return is_velocity(self.problem.law)
+
+    @cached_property
+    def of_gradient(self) -> bool:
+        """Whether the law is the gradient law, whose field is a sum of modes."""
+        return not self.problem.lacks(Capability.GRADIENT)
+
+    @cached_property
     def sign(self) -> int:
         """The sign of the coupling."""
         return 1 if self.problem.fixed_coupling > 0 else -1
@@ -128,7 +137,7 @@ class Plane:
     def potential_at(self, x: float, q: float) -> Any:
         """Return the interaction potential at x and q, of a law that of the same linearisation at uniform."""
         law = self._moved(self.problem.law, self.problem.law_field, x, q)
-        return law.at_uniform(self.problem.domain) if is_velocity(law) else law
+        return law.at_uniform(self.problem.domain) if self._moves_velocity else law
 
     def confinement_at(self, x: float, q: float) -> Any:
         """Return the confinement at x and q, also where it vanishes and the equation has none."""
