@@ -1,7 +1,9 @@
 """Marks the tests of ``slow.txt``, which take a third of a second of one core or more, and gives them all one thread."""
 
+import contextlib
 import zlib
 from collections.abc import Iterator
+from concurrent.futures import Executor
 from pathlib import Path
 
 import pytest
@@ -40,3 +42,30 @@ def _random_numbers_of_its_own(request: pytest.FixtureRequest, monkeypatch: pyte
         import numpy as np
 
         monkeypatch.setattr(request.module, "RANDOM", np.random.default_rng(zlib.crc32(request.node.name.encode())))
+
+
+@pytest.fixture(scope="session")
+def processes() -> Iterator[Executor]:
+    """Two worker processes as commands have them, for tests of what is computed there and not of how they end.
+
+    Each imports everything, in some seconds, when the first task comes.
+    """
+    from meanfield.workers import process_pool
+
+    with process_pool(2) as executor:
+        yield executor
+
+
+@pytest.fixture
+def kept_processes(processes: Executor, monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """Let commands and sweeps that ask for two processes have those that are there, and count how often they ask."""
+    asked: list[int] = []
+
+    @contextlib.contextmanager
+    def kept(workers: int) -> Iterator[Executor]:
+        asked.append(workers)
+        yield processes
+
+    for name in ("meanfield.workers.process_pool", "solvers.sweeps.running.process_pool"):
+        monkeypatch.setattr(name, kept)
+    return asked

@@ -1,6 +1,14 @@
-"""The benchmark report can be made: its rows, counts and accuracy. Times are never judged here."""
+"""The benchmark report can be made: its rows, counts and accuracy. Times are never judged here.
 
+Scripts run in this process, where all is imported, but for one that times trees of the package in their own.
+"""
+
+import contextlib
+import gc
+import io
+import os
 import re
+import runpy
 import subprocess
 import sys
 from pathlib import Path
@@ -10,15 +18,28 @@ import pytest
 SCRIPT = Path(__file__).parent.parent / "benchmarks" / "run.py"
 
 
+def published(name, target, *options):
+    """Return the lines of the report of a script, as it prints it and writes it to a file."""
+    with pytest.MonkeyPatch.context() as patch, contextlib.redirect_stdout(io.StringIO()) as printed:
+        patch.setattr(os, "environ", os.environ.copy())
+        # Before a measurement everything is collected, which takes longer than the measurement beside all tests.
+        patch.setattr(gc, "collect", lambda: 0)
+        patch.setattr(sys, "path", [str(SCRIPT.parent), *sys.path])
+        patch.setattr(sys, "argv", [name, "--rounds", "1", *options, "--to", str(target)])
+        runpy.run_path(str(SCRIPT.with_name(name)), run_name="__main__")
+    text = target.read_text(encoding="utf-8")
+    assert printed.getvalue() == text
+    return text.splitlines()
+
+
+def cells(line):
+    return [cell.strip() for cell in line.strip("|").split("|")]
+
+
 @pytest.fixture(scope="module")
 def report(tmp_path_factory):
     target = tmp_path_factory.mktemp("benchmarks") / "report.md"
-    command = [sys.executable, str(SCRIPT), "--rounds", "1", "--modes", "16", "32", "--to", str(target)]
-    finished = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
-    assert finished.returncode == 0, finished.stderr
-    text = target.read_text(encoding="utf-8")
-    assert finished.stdout == text
-    return [[cell.strip() for cell in line.strip("|").split("|")] for line in text.splitlines() if line[:1] == "|"]
+    return [cells(line) for line in published("run.py", target, "--modes", "16", "32") if line[:1] == "|"]
 
 
 @pytest.fixture(scope="module")
@@ -65,14 +86,8 @@ def test_ratios_stand_beside_their_targets(report):
 
 
 def test_particle_steps_stand_beside_their_floors(tmp_path):
-    target = tmp_path / "report.md"
-    options = ["--rounds", "1", "--particles", "1000", "--work", "100000", "--to", str(target)]
-    command = [sys.executable, str(SCRIPT.with_name("particles.py")), *options]
-    finished = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
-    assert finished.returncode == 0, finished.stderr
-    text = target.read_text(encoding="utf-8")
-    assert finished.stdout == text
-    lines = [[cell.strip() for cell in line.strip("|").split("|")] for line in text.splitlines() if "|" in line]
+    text = published("particles.py", tmp_path / "report.md", "--particles", "1000", "--work", "100000")
+    lines = [cells(line) for line in text if "|" in line]
     split = next(index for index, line in enumerate(lines) if line[0] == "potential")
     rows = [dict(zip(lines[0], row, strict=True)) for row in lines[2:split]]
     spheres = [dict(zip(lines[split], row, strict=True)) for row in lines[split + 2 :]]
@@ -85,13 +100,7 @@ def test_particle_steps_stand_beside_their_floors(tmp_path):
 
 
 def test_evolutions_are_timed_beside_their_errors(tmp_path):
-    target = tmp_path / "report.md"
-    command = [sys.executable, str(SCRIPT.with_name("evolution.py")), "--rounds", "1", "--to", str(target)]
-    finished = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
-    assert finished.returncode == 0, finished.stderr
-    text = target.read_text(encoding="utf-8")
-    assert finished.stdout == text
-    lines = [[cell.strip() for cell in line.strip("|").split("|")] for line in text.splitlines() if "|" in line]
+    lines = [cells(line) for line in published("evolution.py", tmp_path / "report.md") if "|" in line]
     split = next(index for index, line in enumerate(lines) if line[0] == "ratio")
     rows = [dict(zip(lines[0], line, strict=True)) for line in lines[2:split]]
     assert {(row["task"], row["to time"]) for row in rows} >= {("evolve, the end", "3"), ("evolve, the end", "34")}
@@ -103,16 +112,8 @@ def test_evolutions_are_timed_beside_their_errors(tmp_path):
 
 
 def test_spheres_are_timed_beside_their_errors(tmp_path):
-    target = tmp_path / "report.md"
-    options = ["--rounds", "1", "--degrees", "15", "31", "--to", str(target)]
-    command = [sys.executable, str(SCRIPT.with_name("sphere.py")), *options]
-    finished = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
-    assert finished.returncode == 0, finished.stderr
-    lines = [
-        [cell.strip() for cell in line.strip("|").split("|")]
-        for line in target.read_text(encoding="utf-8").splitlines()
-        if line[:1] == "|"
-    ]
+    text = published("sphere.py", tmp_path / "report.md", "--degrees", "15", "31")
+    lines = [cells(line) for line in text if line[:1] == "|"]
     rows = [dict(zip(lines[0], line, strict=True)) for line in lines[2:]]
     transforms = [row for row in rows if row["task"].startswith("round trip")]
     assert {row["size"] for row in transforms} == {"degree 15", "degree 31"}
@@ -130,6 +131,6 @@ def test_states_are_timed_beside_another_tree(tmp_path):
     finished = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
     assert finished.returncode == 0, finished.stderr
     lines = target.read_text(encoding="utf-8").splitlines()
-    rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in lines if line[:1] == "|"][2:]
+    rows = [cells(line) for line in lines if line[:1] == "|"][2:]
     # Uniform, the stable cluster and the saddle between: the fold lies below 0.95 of the threshold.
     assert [(row[0], row[2], row[5]) for row in rows] == 2 * [("circle, Transformer 5", "3", "<= 60")]

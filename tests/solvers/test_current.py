@@ -46,12 +46,12 @@ def collocated(normalisation, beta, problem, density, slope):
 
 
 CASES = {
-    "softmax of negative beta": ("softmax", -1.0, SoftmaxAttention(-1.0), UNEVEN, 4.0),
+    "softmax of negative beta": ("softmax", -0.5, SoftmaxAttention(-0.5), UNEVEN, 2.0),
     "nGPT": ("ngpt", 1.5, NormalisedAttention(1.5), UNEVEN, 1.0),
     "lag": ("none", 1.2, PhaseLag(Transformer(1.2), 0.5), UNEVEN, 2.0),
     "lag of softmax": ("softmax", 1.5, PhaseLag(SoftmaxAttention(1.5), -0.4), CosineSeries((-0.3, 0.1)), 2.5),
     "frequency": ("none", 0.8, CommonFrequency(Transformer(0.8), 0.3), UNEVEN, 1.5),
-    "both": ("softmax", 1.0, CommonFrequency(PhaseLag(SoftmaxAttention(1.0), 0.3), 0.2), UNEVEN, 4.0),
+    "both": ("softmax", 1.0, CommonFrequency(PhaseLag(SoftmaxAttention(1.0), 0.3), 0.2), UNEVEN, 3.5),
 }
 
 
@@ -95,7 +95,7 @@ def test_without_interaction_particles_drift_as_stratonovich_found(frequency):
 
 
 def test_a_reflected_equation_has_the_reflected_states():
-    coupling, states = 3.0, []
+    coupling, states = 2.5, []
     for sign in (1.0, -1.0):
         law = CommonFrequency(PhaseLag(SoftmaxAttention(1.5), sign * 0.4), sign * 0.2)
         confinement = External.from_expression(f"0.3*cos(t) + ({sign * 0.2})*sin(2*t)")

@@ -19,7 +19,7 @@ ATTRACTIVE = (
     McKeanVlasov(Sphere(4), GegenbauerSeries((-1.0, 0.0, -1.5, -1.2), dimension=4)),
 )
 # So far that secondary branches and folds are passed.
-RELATIVE = (3.0, 2.0, 3.0, 4.0)
+RELATIVE = (3.0, 2.0, 2.0, 4.0)
 
 
 @pytest.mark.parametrize(("problem", "relative"), list(zip(ATTRACTIVE, RELATIVE, strict=True)))

@@ -67,12 +67,13 @@ def test_json_is_one_object_and_nothing_else(capsys):
     assert err == ""
 
 
-def test_workers_do_not_change_the_numbers(capsys):
+def test_workers_do_not_change_the_numbers(capsys, kept_processes):
     numbers = []
     for workers in ("1", "2"):
         code, out, err = run(capsys, *SMALL, "--replicas", "2", "--workers", workers, "--json")
         assert code == 0, err
         numbers.append(json.loads(out)["rows"])
+    assert kept_processes == [2]
     assert numbers[0] == numbers[1]
 
 

@@ -28,13 +28,6 @@ def inline():
     return run()
 
 
-@pytest.fixture
-def processes():
-    context = multiprocessing.get_context("spawn")
-    with concurrent.futures.ProcessPoolExecutor(2, mp_context=context) as executor:
-        yield executor
-
-
 class Backwards(concurrent.futures.Executor):
     """Runs what was submitted once three tasks are there, the last first."""
 

@@ -2,7 +2,6 @@
 
 import concurrent.futures
 import math
-import multiprocessing
 
 import mpmath
 import numpy as np
@@ -465,13 +464,11 @@ def test_pictures_show_the_law_of_the_angle():
 OPTIONS = {"step": 0.02, "replicas": 3, "keep_positions": True, "initial": VonMises(0.5, 2.0)}
 
 
-def test_workers_give_the_same_bits():
+def test_workers_give_the_same_bits(processes):
     inline = simulate(problem(), 700, 0.2, 17, **OPTIONS)
     with concurrent.futures.ThreadPoolExecutor(3) as executor:
         assert same(simulate(problem(), 700, 0.2, 17, executor=executor, **OPTIONS), inline)
-    context = multiprocessing.get_context("spawn")
-    with concurrent.futures.ProcessPoolExecutor(1, mp_context=context) as executor:
-        assert same(simulate(problem(), 700, 0.2, 17, executor=executor, **OPTIONS), inline)
+    assert same(simulate(problem(), 700, 0.2, 17, executor=processes, **OPTIONS), inline)
 
 
 @pytest.mark.parametrize("scheme", [EulerMaruyama(), WeakSecondOrder()])

@@ -179,7 +179,7 @@ class Backwards(concurrent.futures.Executor):
         raise AssertionError("an executor that was given is not shut down")
 
 
-def test_the_numbers_do_not_depend_on_the_executor():
+def test_the_numbers_do_not_depend_on_the_executor(kept_processes):
     values, options = {"beta": BETAS}, {"offset": 1}
     here = numbers_of(sweep(FAMILY, values, functions.drawn, options))
     backwards = Backwards(2)
@@ -188,10 +188,12 @@ def test_the_numbers_do_not_depend_on_the_executor():
     with concurrent.futures.ThreadPoolExecutor(3) as threads:
         assert numbers_of(sweep(FAMILY, values, functions.drawn, options, executor=threads)) == here
     assert numbers_of(sweep(FAMILY, values, functions.drawn, options, workers=2)) == here
+    assert kept_processes == [2]
 
 
-def test_processes_write_the_same_diagrams(diagrams, tmp_path):
+def test_processes_write_the_same_diagrams(diagrams, tmp_path, kept_processes):
     found = sweep(FAMILY, {"beta": BETAS}, "diagram", DIAGRAM, workers=2, store=tmp_path / "runs")
+    assert kept_processes == [2]
     assert numbers_of(found) == numbers_of(diagrams)
     assert found.record(2).branches == diagrams.record(2).branches
 
@@ -334,14 +336,12 @@ def test_inadmissible_values_fail_alone():
     assert np.isnan(found.numbers["threshold"][0])
 
 
-def test_two_runs_share_a_store(tmp_path):
+def test_two_runs_share_a_store(tmp_path, processes):
     """Together they compute every value once, and both return all of them."""
     calls, store = tmp_path / "calls", tmp_path / "runs"
     calls.mkdir()
-    context = multiprocessing.get_context("spawn")
-    with concurrent.futures.ProcessPoolExecutor(2, mp_context=context) as runs:
-        both = [runs.submit(run_on, store, calls) for _ in range(2)]
-        found = [each.result(60).numbers["result"].tolist() for each in both]
+    both = [processes.submit(run_on, store, calls) for _ in range(2)]
+    found = [each.result(60).numbers["result"].tolist() for each in both]
     expected = [float(beta) ** 2 for beta in range(1, 21)]
     assert found == [expected, expected]
     assert functions.calls(calls) == {f"{beta}": 1 for beta in range(1, 21)}
@@ -429,6 +429,7 @@ WORKER = "import sys; from distributed.cli.dask_worker import main; sys.exit(mai
 
 
 @pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::ResourceWarning")
+@pytest.mark.usefixtures("kept_processes")
 def test_a_scheduler_that_goes_away_ends_the_run_and_not_the_store(tmp_path):
     distributed = pytest.importorskip("distributed", reason="Dask's distributed is not installed")
     address = tmp_path / "scheduler.json"

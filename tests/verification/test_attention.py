@@ -123,10 +123,10 @@ FAILS: dict[str, tuple[str, Equation, Tools]] = {
         "attention.two-tokens", softmax(4.0), wrong.changed("simulate", wrong.stronger(1e-6)),
     ),
     "groups faster by 1e-5": (
-        "attention.staircase", softmax(4.0), wrong.changed("simulate", wrong.stronger(1e-5)),
+        "attention.staircase", softmax(4.0), wrong.changed("simulate", wrong.stronger(1e-5), wrong.until(250.0)),
     ),
     "tokens that repel each other": (
-        "attention.synchronisation", plain(0.5), wrong.changed("simulate", wrong.stronger(-2.0)),
+        "attention.synchronisation", plain(0.5), wrong.changed("simulate", wrong.stronger(-2.0), wrong.of(3)),
     ),
     "clusters faster by 1e-4": (
         "attention.local-rate", plain(0.5), wrong.changed("simulate", wrong.stronger(1e-4)),
@@ -139,7 +139,7 @@ FAILS: dict[str, tuple[str, Equation, Tools]] = {
     ),
     "a kernel with three clusters": (
         "attention.other-kernels", series(-1.15, -0.2, -0.05),
-        wrong.changed("simulate", wrong.with_kernel(-0.1, 0.0, -1.0)),
+        wrong.changed("simulate", wrong.with_kernel(-0.1, 0.0, -1.0), wrong.of(5)),
     ),
     "pentagons faster by 1e-5": (
         "attention.convexity", McKeanVlasov(CIRCLE, convex_kernel(), noise=0.0),
@@ -150,7 +150,8 @@ FAILS: dict[str, tuple[str, Equation, Tools]] = {
         wrong.changed("simulate", wrong.with_kernel(1.0)),
     ),
     "separated groups faster by 1e-6": (
-        "attention.metastability", softmax(4.0), wrong.changed("simulate", wrong.stronger(1e-6)),
+        "attention.metastability", softmax(4.0),
+        wrong.changed("simulate", wrong.stronger(1e-6), wrong.at_beta(4.0)),
     ),
     "a closest pair faster by 1e-3": (
         "attention.closest-pair", softmax(4.0), wrong.changed("simulate", wrong.stronger(1e-3)),

@@ -4,7 +4,7 @@ import concurrent.futures
 import dataclasses
 import json
 import math
-import multiprocessing
+from collections.abc import Iterator
 
 import numpy as np
 import pytest
@@ -147,19 +147,23 @@ def test_verify_judges_every_problem_and_reports_progress() -> None:
     assert seen == ["circle.T8"] * 2
 
 
-@pytest.mark.parametrize("pool", [concurrent.futures.ThreadPoolExecutor, concurrent.futures.ProcessPoolExecutor])
-def test_an_executor_changes_no_verdict_and_no_order(pool: type[concurrent.futures.Executor]) -> None:
+@pytest.fixture
+def threads() -> Iterator[concurrent.futures.Executor]:
+    with concurrent.futures.ThreadPoolExecutor(2) as executor:
+        yield executor
+
+
+@pytest.mark.parametrize("pool", ["threads", "processes"])
+def test_an_executor_changes_no_verdict_and_no_order(pool: str, request: pytest.FixtureRequest) -> None:
     given = [PROBLEM, *representative_problems("circle")[:3]]
     alone = verify("circle.T[18]", given)
     seen: list[tuple[str, McKeanVlasov]] = []
-    options = {"mp_context": multiprocessing.get_context("spawn")} if "Process" in pool.__name__ else {}
-    with pool(2, **options) as executor:
-        results = verify(
-            "circle.T[18]",
-            given,
-            executor=executor,
-            progress=lambda one: seen.append((one.claim.identifier, one.problem)),
-        )
+    results = verify(
+        "circle.T[18]",
+        given,
+        executor=request.getfixturevalue(pool),
+        progress=lambda one: seen.append((one.claim.identifier, one.problem)),
+    )
     assert [dataclasses.replace(one, seconds=0.0) for one in results] == [
         dataclasses.replace(one, seconds=0.0) for one in alone
     ]

@@ -56,10 +56,11 @@ def test_summary_is_what_show_prints(capsys: pytest.CaptureFixture[str], tmp_pat
     assert np.array_equal(one.distances, other.distances)
 
 
-def test_workers_do_not_change_the_numbers(tmp_path: Path) -> None:
+def test_workers_do_not_change_the_numbers(tmp_path: Path, kept_processes: list[int]) -> None:
     files = [tmp_path / "one.nc", tmp_path / "two.nc"]
     for workers, file in zip(("1", "2"), files, strict=True):
         assert main(["compare", *SMALL, "--workers", workers, "--to", str(file), "--quiet"]) == 0
+    assert kept_processes == [2]
     assert np.array_equal(*(open_comparison(file).distances for file in files))
 
 

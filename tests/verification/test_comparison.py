@@ -378,14 +378,14 @@ def test_without_noise_the_comparison_ends_where_the_equation_is_resolved() -> N
 
 def test_without_noise_the_record_says_from_when_on_particles_leave_their_limit() -> None:
     problem = McKeanVlasov(Circle(), Transformer(1.0), noise=0.0, coupling=1.0)
-    found = compare(problem, VonMises(0.3, 1.0), 5.0, particles=(50, 200), replicas=3, seed=2, times=2)
+    found = compare(problem, VonMises(0.3, 1.0), 3.0, particles=(50, 200), replicas=3, seed=2, times=2)
     rate = contraction_rate(problem, initial=VonMises(0.3, 1.0))
     said = next(text for text in found.warnings if "none of them is on its way" in text)
     for size in (50, 200):
         assert f"{rate.crossover(size):.3g} for N = {size}" in said
     assert f"{2 * math.e:.6g} of a cluster alone" in said
     # Far beyond the collapse the limit itself is known, and distances to a density narrower than its moments are not.
-    along = evolve(problem, VonMises(0.3, 1.0), 5.0, times=2, tolerance=1e-10, method=Characteristics())
+    along = evolve(problem, VonMises(0.3, 1.0), 3.0, times=2, tolerance=1e-10, method=Characteristics())
     assert found.moments.expected[found.moments.index("r1")] == pytest.approx(along.order_parameter(), abs=1e-8)
     assert np.isnan(found.distances[:4]).all()
     assert any("distances to it are left out" in text for text in found.warnings)

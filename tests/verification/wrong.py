@@ -425,6 +425,16 @@ def without_interaction() -> Tools:
     return replace(RIGHT, simulate=simulate)
 
 
+def fluctuations_off(share: float) -> Tools:
+    """Scale the moments of particles."""
+
+    def simulate(*arguments: Any, **options: Any) -> Ensemble:
+        right = RIGHT.simulate(*arguments, **options)
+        return replace(right, cosine=(1 + share) * right.cosine, sine=(1 + share) * right.sine)
+
+    return replace(RIGHT, simulate=simulate)
+
+
 def always_settled() -> Tools:
     """Call the end of every evolution settled."""
     return trajectories(lambda right: replace(right, outcome=Outcome.STATIONARY))

@@ -10,12 +10,18 @@ from meanfield import ContinuityEquation, CosineSeries, Equation, McKeanVlasov, 
 from verification import Tools
 
 
-def changed(which: str, change: Callable[[Equation], Equation]) -> Tools:
-    """Solve another equation in the place of the one asked for."""
+def changed(
+    which: str, change: Callable[[Equation], Equation], where: Callable[..., bool] = lambda *_: True
+) -> Tools:
+    """Solve another equation in the place of the one asked for, or of those of some questions only.
+
+    The other questions have the answers of the right solvers, which are remembered.
+    """
     right = getattr(wrong.RIGHT, which)
 
     def tool(problem: Equation, *arguments: Any, **options: Any) -> Any:
-        return right(change(problem), *arguments, **options)
+        asked = change(problem) if where(problem, *arguments) else problem
+        return right(asked, *arguments, **options)
 
     return replace(wrong.RIGHT, **{which: tool})
 
@@ -32,6 +38,21 @@ def colder(share: float) -> Callable[[Equation], Equation]:
         return problem.with_parameter("beta", (1 + share) * float(problem.parameters["beta"]))
 
     return change
+
+
+def at_beta(beta: float) -> Callable[..., bool]:
+    """Say yes to questions at one beta only."""
+    return lambda problem, *_: problem.parameters["beta"] == beta
+
+
+def until(time: float) -> Callable[..., bool]:
+    """Say yes to simulations that end at one time only."""
+    return lambda _, particles, end, *others: end == time
+
+
+def of(count: int) -> Callable[..., bool]:
+    """Say yes to simulations of one number of tokens only."""
+    return lambda _, particles, *others: particles == count
 
 
 def normalised_otherwise(problem: Equation) -> Equation:
