@@ -297,7 +297,7 @@ def _retraces(task: Task, followed: Followed, walked: list[tuple[Task, Followed]
     """Return whether a branch that ends on another one is one known, in any orientation.
 
     It is if two of its states, a third of the way from its ends, are on the known one: followed from its other end
-    if that ends on a branch as well, else one that it ran into.
+    if that ends on a branch as well, one that crosses its parent where it is born, or else one that it ran into.
     """
     if followed.outcome is not Outcome.JOINED_BRANCH:
         return False
@@ -306,7 +306,8 @@ def _retraces(task: Task, followed: Followed, walked: list[tuple[Task, Followed]
     known = next((each for each in walked if all(_passes(each[1], state) for state in states)), None)
     if known is None:
         return False
-    if known[1].outcome is not Outcome.JOINED_BRANCH:
+    crosses = isinstance(task.origin, Event) and _passes(known[1], task.origin.point)
+    if known[1].outcome is not Outcome.JOINED_BRANCH and not crosses:
         _say_twin(task, known[0], states[0], register)
     return True
 
