@@ -20,7 +20,7 @@ from meanfield.command_line import (
     draw,
     number,
     origin,
-    problem_from,
+    problem_over,
     progress_bar,
     publish,
     range_from,
@@ -41,7 +41,7 @@ def bifurcation(argv: Sequence[str]) -> int:
     parser = _bifurcation_parser(argv)
     settings = parser.settings()
     along = range_from(settings)
-    problem = at_fixed_coupling(problem_from(parser, settings), settings, along)
+    problem = at_fixed_coupling(problem_over(parser, settings, along), settings, along)
     method = _method(settings)
     figures = [name for name in (settings.plot, settings.panels) if name is not None]
     check_targets(settings.to, figures, settings.force)

@@ -260,3 +260,10 @@ def test_refusals():
     point = bifurcation_diagram(softmax, relative=(0.8, 1.2), rates=False, depth=0).events("branch point")[0]
     with pytest.raises(InvalidInput, match="curves of special points need the gradient law"):
         curve(point, "beta", (1.0, 3.0))
+
+
+def test_a_threshold_that_neither_parameter_changes_is_refused():
+    problem = McKeanVlasov(Circle(), CosineSeries((-1.2, -2.4, -1.1)))
+    start = bifurcation_diagram(problem, (1.8, 1.9), depth=0, rates=False).events("branch point")[0]
+    with pytest.raises(InvalidInput, match="the threshold of mode 3 is no curve in w1 and w2: neither changes it"):
+        curve(start, "w1", (-2.4, -1.1), against="w2")
