@@ -34,6 +34,8 @@ _FIRST, _MOST, _PREDICTED = 33, 2049, 1e-4
 _VANISHING = 64 * float(np.finfo(float).eps)
 # Share of its values about a root to which a function has fallen there; where a multiplier has a pole, it jumps.
 _VANISHED = 1e-3
+# As many halvings lead from any interval of doubles to its smallest; the method may waste as many again.
+_HALVINGS = 4500
 
 
 @checked
@@ -288,7 +290,7 @@ def _root(function: Callable[[float], float], low: float, high: float) -> tuple[
     if low == high:
         return low, low, high
     eps = float(np.finfo(float).eps)
-    root = float(brentq(function, low, high, xtol=1e-300, rtol=4 * eps))
+    root = float(brentq(function, low, high, xtol=1e-300, rtol=4 * eps, maxiter=_HALVINGS))
     if abs(function(root)) > max(_VANISHING, _VANISHED * max(abs(function(low)), abs(function(high)))):
         return None
     width, sign = 4 * eps * max(abs(root), eps), np.sign(function(low))

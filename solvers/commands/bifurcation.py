@@ -104,12 +104,15 @@ def _bifurcation_parser(argv: Sequence[str]) -> Parser:
 
 
 def _method(settings: argparse.Namespace) -> Arclength:
-    for option, value in (("tolerance", settings.tolerance), ("max-step", settings.max_step)):
-        if not SMALLEST_STEP <= value <= 1.0:
-            raise InvalidInput(
-                f"--{option} must be from {SMALLEST_STEP:g} to 1, not {value:g}; try --{option} 0.001"
-            )
+    require_step("tolerance", settings.tolerance)
+    require_step("max-step", settings.max_step)
     return Arclength(tolerance=float(settings.tolerance), max_step=float(settings.max_step))
+
+
+def require_step(option: str, value: float) -> None:
+    """Refuse a tolerance or a longest step that branches cannot be followed with."""
+    if not SMALLEST_STEP <= value <= 1.0:
+        raise InvalidInput(f"--{option} must be from {SMALLEST_STEP:g} to 1, not {value:g}; try --{option} 0.001")
 
 
 def _with_origin(diagram: Diagram, where: dict[str, Any]) -> Diagram:

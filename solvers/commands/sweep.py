@@ -37,6 +37,7 @@ from meanfield.command_line import (
 from meanfield.export import RECORD_KINDS, check_sweep_target, to_json_object
 
 from ..defaults import DEGREES
+from .bifurcation import require_step
 from .initial_option import HELP, initial_of
 
 COMPUTED = ("diagram", "states", "rate", "ensemble")
@@ -299,6 +300,7 @@ def _options(problem: Equation, settings: argparse.Namespace, values: Any) -> di
     if own.get("max_step") is not None:
         from ..branches.arclength import Arclength
 
+        require_step("max-step", own["max_step"])
         options["method"] = Arclength(max_step=float(own["max_step"]))
     return options | (_of_particles(problem, settings) if settings.compute == "ensemble" else {})
 
@@ -306,7 +308,8 @@ def _options(problem: Equation, settings: argparse.Namespace, values: Any) -> di
 def _of_particles(problem: Equation, settings: argparse.Namespace) -> dict[str, Any]:
     from ..particles.schemes import scheme_named
 
-    options: dict[str, Any] = {"particles": settings.particles or 10_000, "until": float(settings.until)}
+    options: dict[str, Any] = {"until": float(settings.until)}
+    options["particles"] = 10_000 if settings.particles is None else settings.particles
     if settings.step is not None:
         options["step"] = float(settings.step)
     if settings.scheme is not None:

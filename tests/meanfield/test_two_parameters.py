@@ -161,6 +161,12 @@ def test_a_pole_of_a_multiplier_is_no_organising_point(pole):
     assert [turned.modes, turned.value] == [(1,), pytest.approx(pole + 1.0, rel=1e-12)]
 
 
+def test_the_widest_interval_does_not_hide_a_root():
+    problem = McKeanVlasov(Circle(), CosineSeries((-1.0, -0.4)))
+    (point,) = mode_interactions(problem, "w2", (-1e99, 0.7e99), (1, 2))
+    assert point.value == pytest.approx(-1.0, rel=1e-12)
+
+
 def test_nonsense_is_refused_in_a_sentence():
     problem = McKeanVlasov(Circle(), Transformer(beta=1.0))
     with pytest.raises(InvalidInput, match="beta"):
