@@ -240,7 +240,9 @@ class PhaseDiagram(SavedRecord):
         lines.append("regions")
         for region in self.regions:
             lines.append(f"  {region.name}: {100 * region.area:.3g} % of the window, {_confirmation(region)}")
-        return "\n".join([*lines, *(f"  - {warning}" for warning in self.warnings)])
+        if self.warnings:
+            lines += ["warnings", *(f"  - {warning}" for warning in self.warnings)]
+        return "\n".join(lines)
 
     def plot(self, ax: "Axes | None" = None, **style: Any) -> "Axes":
         """Draw regions, curves and organising points; see :func:`meanfield.plotting.plot_phase_diagram`."""
