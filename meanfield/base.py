@@ -1,6 +1,7 @@
 """The base of all records of results: read-only arrays, equality by content, a short text."""
 
 import dataclasses
+from collections.abc import Iterator
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -54,17 +55,35 @@ class Record:
     def __eq__(self, other: object) -> bool:
         if type(other) is not type(self):
             return NotImplemented
-        return self is other or all(same(value, vars(other)[name]) for name, value in vars(self).items())
+        return self is other or all(map(same, self._values(), other._values()))
 
     def __hash__(self) -> int:
         # Numbers are left out: 0.0 equals -0.0, and nan nan.
-        shapes = (getattr(value, "shape", None) for value in vars(self).values())
-        return hash((type(self), *shapes, *(value for value in vars(self).values() if isinstance(value, str))))
+        values = self._values()
+        shapes = (getattr(value, "shape", None) for value in values)
+        return hash((type(self), *shapes, *(value for value in values if isinstance(value, str))))
+
+    def _values(self) -> list[Any]:
+        """Return the fields, without what was computed from them and is kept."""
+        return [getattr(self, field.name) for field in dataclasses.fields(self)]  # type: ignore[arg-type]
 
     def __repr__(self) -> str:
         fields = dataclasses.fields(self)  # type: ignore[arg-type]
         shown = [field.name for field in fields if field.name != "provenance" and not _is_default(self, field)]
         return f"{type(self).__name__}({', '.join(f'{name}={brief(getattr(self, name))}' for name in shown)})"
+
+
+class Row(Record):
+    """A record of few fields that may be unpacked and indexed as the tuple of them."""
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self._values())
+
+    def __getitem__(self, index: Any) -> Any:
+        return tuple(self)[index]
+
+    def __len__(self) -> int:
+        return len(self._values())
 
 
 @checked
@@ -117,10 +136,13 @@ def _is_default(record: Any, field: Any) -> bool:
 
 
 def read_only(value: Any) -> Any:
-    """Return a value whose arrays are read-only, those in tuples included: itself, or a copy where one is not."""
+    """Return a value whose arrays are read-only, those in tuples and dicts too: itself, or a copy if one is not."""
     if type(value) is tuple:
         entries = tuple(map(read_only, value))
         return value if all(map(_is, entries, value)) else entries
+    if type(value) is dict:
+        fixed = {name: read_only(entry) for name, entry in value.items()}
+        return value if all(map(_is, fixed.values(), value.values())) else fixed
     if not isinstance(value, np.ndarray) or _is_fixed(value):
         return value
     copied = value.copy()

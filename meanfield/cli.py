@@ -10,6 +10,7 @@ import importlib.util
 import os
 import sys
 import traceback
+import warnings
 from collections.abc import Callable, Sequence
 from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
@@ -38,6 +39,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         _one_thread()
         open_closed_streams()
         sys.stderr = Silenced(sys.stderr)
+        warnings.showwarning = _said
         interruption.catch()
     arguments = list(sys.argv[1:] if argv is None else argv)
     debug = "--debug" in arguments
@@ -74,6 +76,23 @@ def _guarded(arguments: list[str], interruption: Interruption, debug: bool) -> i
         if interruption.came:
             return _report(_INTERRUPTED, INTERRUPTED, debug)
         return _report(_unexpected(error), 1, debug)
+
+
+def _said(
+    message: Warning | str,
+    category: type[Warning],
+    filename: str,
+    lineno: int,
+    file: object = None,
+    line: object = None,
+) -> None:
+    """Write a warning of Python or numpy as one line, and of each kind the first only."""
+    warnings.simplefilter("ignore", category)
+    place = f"({Path(filename).name}, line {lineno})"
+    text = " ".join(str(message).split())
+    if issubclass(category, RuntimeWarning):
+        text = f"{text} {place}: numbers are beyond double precision, and what follows from them may be wrong"
+    sys.stderr.write(f"meanfield: warning: {text}\n")
 
 
 def _flushed(code: int, debug: bool) -> int:

@@ -62,15 +62,25 @@ WRITING = {
     "compare kuramoto --coupling 1 --until 0.2 --particles 50 100 --replicas 4 --workers 2 --to NAME": (".nc", ".csv"),
     "sweep kuramoto --over noise 0.5 2 9 --no-rates --store runs --workers 2 --to NAME": (".nc", ".json", ".csv"),
     "sweep kuramoto --over noise 0.5 2 9 --compute states --relative 2 --store runs --to NAME": (".json",),
+    "bifurcation transformer --coupling 0.6 --over beta 1 4 --no-rates --to NAME": (".nc", ".json", ".csv"),
+    "phase transformer --over beta 2 3 --relative 0.9 1.1 --sections 1 --to NAME": (".nc", ".json", ".csv"),
+    "rate kuramoto --coupling 3": ("",),
     "theory kuramoto": ("",),
+    "verify circle.T8": ("",),
 }  # fmt: skip
-PICTURED = {"evolve kuramoto --coupling 3 --until 1 --plot NAME": (".png", ".pdf", ".svg")}
+PICTURED = {
+    "evolve kuramoto --coupling 3 --until 1 --plot NAME": (".png", ".pdf", ".svg"),
+    "phase kuramoto --over noise 1 2 --sections 1 --plot NAME": (".png", ".pdf", ".svg"),
+}
 
 # Options by the command they are given to.
 OPTIONS = {
     "theory transformer --beta 2": ("modes", "coupling", "relative", "noise", "dimension"),
     "stationary kuramoto": ("coupling", "relative", "noise", "dimension"),
     "bifurcation kuramoto --no-rates": ("depth", "tolerance", "max-step", "noise", "dimension"),
+    "bifurcation transformer --coupling 0.6 --over beta 1 4 --no-rates": ("depth", "max-step", "noise", "coupling"),
+    "phase kuramoto --over noise 1 2": ("sections", "seed", "relative", "dimension"),
+    "rate kuramoto": ("coupling", "relative", "noise"),
     "evolve kuramoto --coupling 3 --until 0.5": ("times", "tolerance", "modes", "every", "noise", "concentration"),
     "evolve kuramoto --coupling 3 --until 0.5 --initial von-mises": ("concentration", "mean"),
     "evolve kuramoto --coupling 3 --until 0.5 --domain sphere --initial watson": (

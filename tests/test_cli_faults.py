@@ -336,6 +336,21 @@ def test_warnings_reach_whoever_does_not_read_the_summary(capsys, monkeypatch):
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
+def test_warnings_of_numpy_are_one_line_without_paths():
+    program = (
+        "import sys, numpy; from meanfield import cli\n"
+        "def run(_):\n"
+        "    numpy.float64(1e300) * numpy.float64(1e300)\n"
+        "    numpy.float64(1e300) ** 2\n"
+        "    return 0\n"
+        "cli._run = run; sys.exit(cli.main())"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    (line,) = done.stderr.splitlines()
+    assert line.startswith("meanfield: warning: overflow encountered in scalar multiply (")
+    assert line.endswith("may be wrong")
+
+
 def test_standard_output_on_a_full_disk():
     with Path("/dev/full").open("w") as full:
         command = [sys.executable, "-c", PROGRAM, "theory", "kuramoto"]

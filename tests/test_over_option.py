@@ -93,6 +93,32 @@ def test_a_misspelt_parameter_that_is_not_given_is_named_before_it_is_asked_for(
     assert "did you mean beta?" in err
 
 
+@pytest.mark.parametrize("command", ["bifurcation", "phase", "sweep", "evolve", "rate", "theory"])
+def test_a_misspelt_potential_is_named_before_anything_is_asked_for(capsys, command):
+    code, _, err = run(capsys, command, "atention")
+    assert code == 2
+    assert "unknown potential 'atention'; did you mean attention?" in err
+    assert "known potentials: arc-cosine, attention, " in err
+
+
+@pytest.mark.parametrize("command", ["phase", "sweep"])
+def test_a_potential_that_is_missing_is_asked_for_first(capsys, command):
+    code, _, err = run(capsys, command)
+    assert code == 2
+    assert f"no potential is given; try meanfield {command} transformer --over beta " in err
+
+
+@pytest.mark.parametrize("command", ["bifurcation", "sweep"])
+def test_a_confinement_may_begin_where_it_vanishes(capsys, tmp_path, command):
+    arguments = ("kuramoto", "--confinement", "a*cos(t)", "--coupling", "1", "--over", "confinement_a", "0", "0.1")
+    further = {
+        "bifurcation": ("--depth", "0"),
+        "sweep": ("2", "--compute", "states", "--store", str(tmp_path / "runs")),
+    }
+    code, out, err = run(capsys, command, *arguments, *further[command], "--no-rates", "--json")
+    assert (code, "confinement_a" in out) == (0, True), err
+
+
 @pytest.mark.parametrize("wrong", WRONG)
 def test_nonsense_is_refused(capsys, wrong):
     arguments, words = WRONG[wrong]

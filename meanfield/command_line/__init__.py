@@ -20,9 +20,26 @@ from .options import (
     check_targets,
     resolved_configuration,
 )
-from .potential_options import add_problem, at_coupling, problem_from, require_coupling, varied
+from .potential_options import (
+    add_problem,
+    at_coupling,
+    problem_from,
+    require_coupling,
+    require_potential,
+    varied,
+)
 from .progress import progress_bar
-from .ranges import Range, add_plane, add_range, at_fixed_coupling, entry, plane_from, range_from, relative_range
+from .ranges import (
+    Range,
+    add_plane,
+    add_range,
+    at_fixed_coupling,
+    entry,
+    plane_from,
+    problem_over,
+    range_from,
+    relative_range,
+)
 from .readers import number, whole, word
 from .terminal import UNKNOWN, formatted, note, say, say_json, set_verbosity, table
 from .workers import add_workers, require_workers
@@ -59,11 +76,13 @@ __all__ = [
     "origin",
     "plane_from",
     "problem_from",
+    "problem_over",
     "progress_bar",
     "publish",
     "range_from",
     "relative_range",
     "require_coupling",
+    "require_potential",
     "require_workers",
     "resolved_configuration",
     "say",

@@ -182,6 +182,27 @@ def problem_from(parser: Parser, settings: argparse.Namespace) -> Equation:
     return equation_of(domain, law, noise=settings.noise, confinement=_confinement(settings))
 
 
+def require_potential(parser: Parser, settings: argparse.Namespace, example: str = "--beta 5") -> type[Any]:
+    """Return the class of the potential that is named.
+
+    Parameters
+    ----------
+    example
+        What the command takes behind the name of the transformer.
+
+    Raises
+    ------
+    InvalidInput
+        If none is, or none is known by that name.
+    """
+    if settings.potential is None:
+        raise InvalidInput(
+            f"no potential is given; try {parser.prog} transformer {example}; "
+            f"known potentials: {', '.join(_names())}"
+        )
+    return _class(settings.potential)
+
+
 def _confinement(settings: argparse.Namespace) -> Potential | None:
     """Return the external potential of a formula and of neurons, their sum where both are given, or None."""
     if settings.activation is not None and not settings.neurons:
@@ -322,7 +343,7 @@ def _names() -> list[str]:
 
 
 def _class(name: str) -> type[Any]:
-    return Attention if name == Attention.name else potential_class(name)
+    return Attention if name == Attention.name else potential_class(name, besides=(Attention.name,))
 
 
 def _classes(parser: Parser) -> list[type[Any]]:
@@ -361,12 +382,7 @@ def varied(option: str) -> str:
 def _law(parser: Parser, settings: argparse.Namespace, domain: Domain) -> Any:
     """Return the potential, or the velocity law, that the settings describe."""
     name = settings.potential
-    if name is None:
-        raise InvalidInput(
-            f"no potential is given; try {parser.prog} transformer --beta 5; "
-            f"known potentials: {', '.join(_names())}"
-        )
-    kind = _class(name)
+    kind = require_potential(parser, settings)
     parameters = parameters_of(kind)
     _require_own(name, parameters, settings)
     given = {

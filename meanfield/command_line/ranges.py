@@ -7,7 +7,7 @@ from ..equations import Equation
 from ..errors import InvalidInput
 from ..records import COUPLING
 from .options import Parser, add_coupling
-from .potential_options import at_coupling, range_example, varied
+from .potential_options import at_coupling, problem_from, range_example, varied
 from .readers import number, word
 
 
@@ -72,7 +72,7 @@ def entry(text: str) -> str:
 def range_from(settings: argparse.Namespace) -> Range:
     """Return the range of ``--over``, or of the coupling.
 
-    A parameter of the potential that has a range need not be given: it is set to the lowest value.
+    A parameter that has a range need not be given: it is set to the lowest value.
 
     Raises
     ------
@@ -112,6 +112,19 @@ def plane_from(settings: argparse.Namespace) -> tuple[Range, tuple[Any, Any] | N
 def relative_range(settings: argparse.Namespace, along: Range) -> tuple[Any, Any] | None:
     """Return the range of couplings relative to the critical one, None if there is none."""
     return _pair(settings.relative) if along.parameter == COUPLING else None
+
+
+def problem_over(parser: Parser, settings: argparse.Namespace, along: Range) -> Equation:
+    """Return the problem that the settings describe.
+
+    A parameter that has a range and is not given has the lowest value of it, and the highest where at the lowest
+    the term vanishes to which it belongs, as the confinement ``a*cos(t)`` at 0.
+    """
+    problem = problem_from(parser, settings)
+    if along.interval is None or along.parameter in (COUPLING, *problem.parameters):
+        return problem
+    setattr(settings, varied(along.parameter), along.interval[1])
+    return problem_from(parser, settings)
 
 
 def at_fixed_coupling(problem: Equation, settings: argparse.Namespace, along: Range) -> Equation:

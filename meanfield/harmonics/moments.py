@@ -20,6 +20,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..arguments import methods_checked
+from ..base import Record
 from ..domains import Domain
 from ..errors import InvalidInput
 from .modes import Floats, Layout, Modes, entry
@@ -32,9 +33,11 @@ TINY = float(np.finfo(float).tiny)
 
 
 @methods_checked
-@dataclass(frozen=True, eq=False)
-class Moments:
+@dataclass(frozen=True, eq=False, repr=False)
+class Moments(Record):
     """Moments of one density, or of several along leading axes.
+
+    Unlike those of other records, their arrays are not copied.
 
     Attributes
     ----------
@@ -47,6 +50,9 @@ class Moments:
     modes: Modes
     cosine: Floats
     sine: Floats
+
+    def __post_init__(self) -> None:
+        """Leave the arrays as they are: views of those of records, or of what is computed with."""
 
     def __getitem__(self, index: Any) -> "Moments":
         """Return the moments at an index of the leading axes."""

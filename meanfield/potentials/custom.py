@@ -20,7 +20,7 @@ from .arrays import Array, Number
 from .cosines import cosine_coefficients
 from .expressions import Formula, compiled, require_text
 from .finite import Cosines
-from .given import Numbers, complex_step, given_numbers, passing, require_given
+from .given import Numbers, at_numbers, complex_step, given_numbers, passing, require_given
 from .parametric import exchanged, numbered
 from .pieces import Pieces, pieces_from
 from .protocol import Potential
@@ -153,9 +153,9 @@ class Custom(Potential):
         object.__setattr__(self, "breakpoints", _checked_breakpoints(self.breakpoints, self.function))
         if self._accuracy > _LARGEST_ERROR:
             raise InvalidInput(
-                f"the values of {self.formula} are known to {self._accuracy:.0e} of its largest multiplier only; a "
-                "large constant, terms that cancel or single precision have rounded the rest: leave the constant "
-                "out"
+                f"the values of {at_numbers(self.formula, self.given)} are known to {self._accuracy:.0e} of its "
+                "largest multiplier only; a large constant, terms that cancel or single precision have rounded the "
+                "rest: leave the constant out"
             )
         if self.source is not None and self.function is not None:
             object.__setattr__(self, "source", self.source.removesuffix(self.reservation) + self.reservation)
@@ -335,7 +335,7 @@ class Custom(Potential):
 def _of_formula(expression: str, given: tuple[tuple[str, float], ...]) -> Shape:
     """Return the function of a formula."""
     formula = compiled(expression, dict(given))
-    return _combined(expression, given) or _as_it_stands(formula, expression)
+    return _combined(expression, given) or _as_it_stands(formula, at_numbers(expression, given))
 
 
 @functools.lru_cache(maxsize=FORMULAS)
@@ -376,10 +376,10 @@ def _of_angle(expression: str) -> Cosines | Pieces | None:
         return None
 
 
-def _as_it_stands(formula: Formula, expression: str) -> Cosines | Pieces:
+def _as_it_stands(formula: Formula, label: str) -> Cosines | Pieces:
     """Return the function of a formula from its values."""
     breakpoints = zeros_of(formula.switches)
-    function = sampled(formula_values(formula), expression, breakpoints, even=formula.even)
+    function = sampled(formula_values(formula), label, breakpoints, even=formula.even)
     return _smooth_or_rough(function, formula.constant, breakpoints)
 
 
@@ -390,7 +390,7 @@ def _of_callable(
     """Return the function of a callable."""
     known = np.array(breakpoints, dtype=np.longdouble)
     of_angle = UserFunction(passing(function, dict(given)))
-    return _smooth_or_rough(sampled(of_angle, f"callable {name_of(function)}", known), np.longdouble(0), known)
+    return _smooth_or_rough(sampled(of_angle, f"callable {of_angle.name}", known), np.longdouble(0), known)
 
 
 @functools.lru_cache(maxsize=FORMULAS)

@@ -17,7 +17,7 @@ from .custom import Custom
 from .expressions import compiled, require_text
 from .finite import Cosines
 from .formulas import formulas_of
-from .given import Numbers, given_numbers
+from .given import Numbers, at_numbers, given_numbers
 from .parametric import exchanged, numbered
 from .pieces import pieces_from
 from .protocol import Potential
@@ -238,7 +238,8 @@ class External(Potential):
     def _shape(self) -> FourierSeries | Parts:
         if self.expression is not None:
             formula = compiled(self.expression, dict(self.given))
-            return shape_of(formula_values(formula), self.expression, float(formula.constant))
+            label = at_numbers(self.expression, self.given)
+            return shape_of(formula_values(formula), label, float(formula.constant))
         if self.function is not None:
             return shape_of(UserFunction(self.function), self.formula)
         if self.parts is not None:

@@ -60,8 +60,14 @@ def passing(function: Callable[..., Any], given: dict[str, float]) -> Callable[[
     def of_angle(angle: Any) -> Any:
         return function(angle, **given)
 
-    of_angle.__name__ = name_of(function)
+    of_angle.__name__ = at_numbers(name_of(function), given)
     return of_angle
+
+
+def at_numbers(text: str, given: Numbers) -> str:
+    """Return what a formula or a function is called in messages, with the numbers at which it was looked at."""
+    numbers = " and ".join(f"{name} = {value:.9g}" for name, value in dict(given).items())
+    return f"{text} with {numbers}" if numbers else text
 
 
 def require_given(function: Callable[..., Any], given: dict[str, float]) -> None:

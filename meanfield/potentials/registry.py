@@ -1,7 +1,7 @@
 """Lookup of potentials by name, those of the package and installed ones."""
 
 import functools
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ..arguments import checked
@@ -26,8 +26,13 @@ def known_potentials() -> list[str]:
     return sorted({*POTENTIALS, *(entry.name for entry in _entry_points())})
 
 
-def potential_class(name: str) -> "type[Potential]":
+def potential_class(name: str, besides: Sequence[str] = ()) -> "type[Potential]":
     """Return the class registered under a name.
+
+    Parameters
+    ----------
+    besides
+        Names that are admissible as well where this one was given.
 
     Raises
     ------
@@ -40,7 +45,7 @@ def potential_class(name: str) -> "type[Potential]":
     for entry in _entry_points():
         if entry.name == name:
             return _loaded(entry)
-    known = known_potentials()
+    known = sorted({*known_potentials(), *besides})
     hint = did_you_mean(str(name), known, most=2)
     raise InvalidInput(f"unknown potential {name!r}; {hint}known potentials: {', '.join(known)}")
 

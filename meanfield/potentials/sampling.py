@@ -227,7 +227,8 @@ class UserFunction:
             except Exception:
                 with _quiet():
                     alone.append(self._single(float(angle)))
-        wrong = np.abs(np.array(alone) - values)
+        with np.errstate(invalid="ignore"):
+            wrong = np.abs(np.array(alone) - values)
         worst = int(np.nan_to_num(wrong).argmax())
         if wrong[worst] > 1e3 * max(self.precision, _EPS) * np.abs(values).max():
             raise InvalidInput(

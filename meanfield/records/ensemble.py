@@ -10,13 +10,13 @@ harmonics with :math:`P_l(\langle x, y\rangle) = e_l(x)\cdot e_l(y)`. Its compon
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..arguments import checked
-from ..base import SavedRecord
+from ..base import Row, SavedRecord
 from ..equations import Equation
 from ..errors import InvalidInput
 from ..harmonics import Layout, Modes, Moments, modes_of
@@ -39,14 +39,18 @@ SUMMARY_TIMES = 6
 ATOM_RESOLUTION = 1e-3
 
 
-class Estimate(NamedTuple):
+@checked
+@dataclass(frozen=True, eq=False, repr=False)
+class Estimate(Row):
     """A mean over the replicas and its standard error, nan where there are too few; arrays of one shape."""
 
     mean: Floats
     standard_error: Floats
 
 
-class Histogram(NamedTuple):
+@checked
+@dataclass(frozen=True, eq=False, repr=False)
+class Histogram(Row):
     """A density in equal bins: their edges (B + 1,), and mean and standard error over the replicas (B,)."""
 
     edges: Floats

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..arguments import ITSELF, checked, shown
-from ..base import Record, SavedRecord
+from ..base import Record, SavedRecord, read_only
 from ..equations import Equation
 from ..errors import InvalidInput, did_you_mean
 from ..harmonics import moment_columns
@@ -86,7 +86,9 @@ class Region(Record):
     @cached_property
     def _strips(self) -> tuple[tuple[Floats, Floats, Floats], ...]:
         every = (self.strip == number for number in np.unique(self.strip))
-        return tuple((self.first[own], self.lower[own], self.upper[own]) for own in every)
+        return tuple(
+            tuple(read_only(whole[own]) for whole in (self.first, self.lower, self.upper)) for own in every
+        )  # type: ignore[misc]
 
     def contains(self, first: float, height: float) -> bool:
         """Return whether a point, in units of the window, is in the region or on its boundary."""
@@ -239,7 +241,9 @@ class PhaseDiagram(SavedRecord):
         lines.append("regions")
         for region in self.regions:
             lines.append(f"  {region.name}: {100 * region.area:.3g} % of the window, {_confirmation(region)}")
-        return "\n".join([*lines, *(f"  - {warning}" for warning in self.warnings)])
+        if self.warnings:
+            lines += ["warnings", *(f"  - {warning}" for warning in self.warnings)]
+        return "\n".join(lines)
 
     def plot(self, ax: "Axes | None" = None, **style: Any) -> "Axes":
         """Draw regions, curves and organising points; see :func:`meanfield.plotting.plot_phase_diagram`."""

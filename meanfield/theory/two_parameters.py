@@ -3,8 +3,8 @@ r"""The uniform branch in a second parameter p: thresholds, tricritical points a
 Mode k is critical at :math:`\kappa_k(p) = -N_k D/w_k(p)`. On these curves lie the organising points of a phase
 diagram: tricritical points, where the curvature of a branch vanishes, :math:`b_1(p) = 0`, so that its transition
 turns from continuous to discontinuous, and interactions of modes, :math:`\kappa_n(p) = \kappa_m(p)`. Both are roots
-of functions without poles, :math:`b_1 \prod_k (1-q_k)` over the degrees k slaved to n,
-:math:`q_k = (w_k/N_k)/(w_n/N_n)`, and :math:`w_n/N_n - w_m/N_m`. They are sampled ever more finely until a cubic
+of functions that jump where multipliers have poles, :math:`b_1 \prod_k (1-q_k)` over the degrees k slaved to
+n, :math:`q_k = (w_k/N_k)/(w_n/N_n)`, and :math:`w_n/N_n - w_m/N_m`. They are sampled ever more finely until a cubic
 through every other value predicts those between, so that no root of what was resolved is missed; modes of
 which 2049 values do not say enough are named.
 """
@@ -33,6 +33,10 @@ Floats = npt.NDArray[np.float64]
 _FIRST, _MOST, _PREDICTED = 33, 2049, 1e-4
 # Values of a function that is smaller everywhere, over its scale, are rounding: it is no function with roots.
 _VANISHING = 64 * float(np.finfo(float).eps)
+# Share of its values about a root to which a function has fallen there; where a multiplier has a pole, it jumps.
+_VANISHED = 1e-3
+# As many halvings lead from any interval of doubles to its smallest; the method may waste as many again.
+_HALVINGS = 4500
 
 
 @checked
@@ -216,7 +220,8 @@ def _roots(
         if not np.isfinite(column).all() or np.abs(column).max() <= _VANISHING:
             continue
         single = partial(_component, function, component)
-        found += [(component, _root(single, low, high)) for low, high in _brackets(single, places, column)]
+        roots = [_root(single, low, high) for low, high in _brackets(single, places, column)]
+        found += [(component, root) for root in roots if root is not None]
     return found
 
 
@@ -279,14 +284,16 @@ def _brackets(function: Callable[[float], float], places: Floats, values: Floats
     return found
 
 
-def _root(function: Callable[[float], float], low: float, high: float) -> tuple[float, float, float]:
-    """Return a root between two places, and the ends of an interval that contains it."""
+def _root(function: Callable[[float], float], low: float, high: float) -> tuple[float, float, float] | None:
+    """Return a root between two places, and the ends of an interval that contains it; None if it jumps there."""
     from scipy.optimize import brentq
 
     if low == high:
         return low, low, high
     eps = float(np.finfo(float).eps)
-    root = float(brentq(function, low, high, xtol=1e-300, rtol=4 * eps))
+    root = float(brentq(function, low, high, xtol=1e-300, rtol=4 * eps, maxiter=_HALVINGS))
+    if abs(function(root)) > max(_VANISHING, _VANISHED * max(abs(function(low)), abs(function(high)))):
+        return None
     width, sign = 4 * eps * max(abs(root), eps), np.sign(function(low))
     lower, upper = max(low, root - width), min(high, root + width)
     # Where rounding hides the sign, the bracket is as much wider.

@@ -2,12 +2,13 @@
 
 import functools
 import math
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ..arguments import checked
-from ..base import brief, read_only
+from ..base import brief, read_only, same
 from ..errors import InvalidInput
 from ..harmonics import CircleModes
 from .cells import Cells
@@ -58,6 +59,15 @@ class Sample:
         turned[turned >= 2 * math.pi] = 0.0
         self.angles: Floats = read_only(np.sort(turned))
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self.angles,)
+
+    def __eq__(self, other: object) -> bool:
+        return same(self.angles, other.angles) if isinstance(other, Sample) else NotImplemented
+
+    def __hash__(self) -> int:
+        return hash((Sample, self.angles.size))
+
     def __repr__(self) -> str:
         return f"Sample({brief(self.angles)})"
 
@@ -93,6 +103,17 @@ class Density:
         self.sine: Floats = read_only(np.zeros_like(self.cosine) if sine is None else np.array(sine, dtype=float))
         self._require_moments()
         self._require_positive()
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self.cosine, self.sine)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Density):
+            return NotImplemented
+        return same(self.cosine, other.cosine) and same(self.sine, other.sine)
+
+    def __hash__(self) -> int:
+        return hash((Density, self.cosine.size))
 
     def __repr__(self) -> str:
         return f"Density({brief(self.cosine)}, {brief(self.sine)})"

@@ -20,7 +20,7 @@ from meanfield.command_line import (
     draw,
     number,
     origin,
-    problem_from,
+    problem_over,
     progress_bar,
     publish,
     range_from,
@@ -41,7 +41,7 @@ def bifurcation(argv: Sequence[str]) -> int:
     parser = _bifurcation_parser(argv)
     settings = parser.settings()
     along = range_from(settings)
-    problem = at_fixed_coupling(problem_from(parser, settings), settings, along)
+    problem = at_fixed_coupling(problem_over(parser, settings, along), settings, along)
     method = _method(settings)
     figures = [name for name in (settings.plot, settings.panels) if name is not None]
     check_targets(settings.to, figures, settings.force)
@@ -104,12 +104,15 @@ def _bifurcation_parser(argv: Sequence[str]) -> Parser:
 
 
 def _method(settings: argparse.Namespace) -> Arclength:
-    for option, value in (("tolerance", settings.tolerance), ("max-step", settings.max_step)):
-        if not SMALLEST_STEP <= value <= 1.0:
-            raise InvalidInput(
-                f"--{option} must be from {SMALLEST_STEP:g} to 1, not {value:g}; try --{option} 0.001"
-            )
+    require_step("tolerance", settings.tolerance)
+    require_step("max-step", settings.max_step)
     return Arclength(tolerance=float(settings.tolerance), max_step=float(settings.max_step))
+
+
+def require_step(option: str, value: float) -> None:
+    """Refuse a tolerance or a longest step that branches cannot be followed with."""
+    if not SMALLEST_STEP <= value <= 1.0:
+        raise InvalidInput(f"--{option} must be from {SMALLEST_STEP:g} to 1, not {value:g}; try --{option} 0.001")
 
 
 def _with_origin(diagram: Diagram, where: dict[str, Any]) -> Diagram:

@@ -16,9 +16,10 @@ from meanfield.command_line import (
     draw_record,
     origin,
     plane_from,
-    problem_from,
+    problem_over,
     progress_bar,
     publish,
+    require_potential,
     set_verbosity,
     whole,
 )
@@ -29,8 +30,9 @@ def phase(argv: Sequence[str]) -> int:
     """Compute the phase diagram in a parameter and the coupling, save it and draw it."""
     parser = _phase_parser(argv)
     settings = parser.settings()
+    require_potential(parser, settings, "--over beta 1 10")
     along, coupling, relative = plane_from(settings)
-    problem = problem_from(parser, settings)
+    problem = problem_over(parser, settings, along)
     figures = [] if settings.plot is None else [settings.plot]
     check_targets(settings.to, figures, settings.force, check=check_phase_diagram_target)
     set_verbosity(settings.verbose)

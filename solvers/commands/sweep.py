@@ -27,6 +27,7 @@ from meanfield.command_line import (
     problem_from,
     progress_bar,
     publish,
+    require_potential,
     require_workers,
     set_verbosity,
     varied,
@@ -36,6 +37,7 @@ from meanfield.command_line import (
 from meanfield.export import RECORD_KINDS, check_sweep_target, to_json_object
 
 from ..defaults import DEGREES
+from .bifurcation import require_step
 from .initial_option import HELP, initial_of
 
 COMPUTED = ("diagram", "states", "rate", "ensemble")
@@ -47,6 +49,7 @@ OPTIONS = {
     "rate": ("no_fit",),
     "ensemble": ("particles", "until", "step", "replicas", "scheme", "initial", "times", "degrees", "seed"),
 }
+COUPLINGS = frozenset({"coupling", "relative_coupling"})
 # Values that are tried for a parameter that is not given; the others may be refused, each by itself.
 MOST_TRIED = 1000
 EXAMPLE = "--over beta 0.5 10 20"
@@ -56,6 +59,7 @@ def sweep(argv: Sequence[str]) -> int:
     """Compute diagrams, states, rates or ensembles at many values of parameters, on one machine or many."""
     parser = _parser(argv)
     settings = parser.settings()
+    require_potential(parser, settings, f"{EXAMPLE} --store runs")
     _require_given(parser, settings)
     values = _values(settings)
     problem = _family(parser, settings, values)
@@ -235,7 +239,7 @@ def _points(name: str) -> list[dict[str, float]]:
 
 
 def _family(parser: Parser, settings: argparse.Namespace, values: Any) -> Equation:
-    """Return the problem; a swept parameter that is not given has the first value that is admissible."""
+    """Return the problem; a swept parameter that is not given has the first value at which it is one of it."""
     axes = values if isinstance(values, dict) else {name: [point[name] for point in values] for name in values[0]}
     problem = _first_admissible(parser, settings, axes)
     if settings.coupling is not None and len(settings.coupling) == 1:
@@ -244,17 +248,26 @@ def _family(parser: Parser, settings: argparse.Namespace, values: Any) -> Equati
 
 
 def _first_admissible(parser: Parser, settings: argparse.Namespace, axes: dict[str, Any]) -> Equation:
-    """Return the problem of the settings, each parameter that they leave out at a value of its axis."""
-    refused = None
+    """Return the problem of the settings, each parameter that they leave out at a value of its axis.
+
+    At the first value that is admissible a term may vanish and its parameter with it.
+    """
+    first, refused = None, None
     for tried in range(min(MOST_TRIED, max((len(axis) for axis in axes.values()), default=1))):
         for name, axis in axes.items():
             setattr(settings, varied(name), float(axis[min(tried, len(axis) - 1)]))
         try:
-            return problem_from(parser, settings)
+            problem = problem_from(parser, settings)
         except InvalidInput as error:
             refused = refused or error
-    assert refused is not None
-    raise refused
+            continue
+        if {*axes} <= {*problem.parameters, *COUPLINGS}:
+            return problem
+        first = first or problem
+    if first is None:
+        assert refused is not None
+        raise refused
+    return first
 
 
 def _options(problem: Equation, settings: argparse.Namespace, values: Any) -> dict[str, Any]:
@@ -262,7 +275,7 @@ def _options(problem: Equation, settings: argparse.Namespace, values: Any) -> di
     diagram = settings.compute == "diagram"
     given = settings.coupling or settings.relative
     names = set(values) if isinstance(values, dict) else set(*values[:1])
-    swept = bool({"coupling", "relative_coupling"} & names)
+    swept = bool(COUPLINGS & names)
     wanted = "two couplings, LOW HIGH" if diagram else "one coupling"
     if given is not None and len(given) != 1 + diagram:
         raise InvalidInput(f"--compute {settings.compute} takes {wanted}, not {len(given)}")
@@ -287,6 +300,7 @@ def _options(problem: Equation, settings: argparse.Namespace, values: Any) -> di
     if own.get("max_step") is not None:
         from ..branches.arclength import Arclength
 
+        require_step("max-step", own["max_step"])
         options["method"] = Arclength(max_step=float(own["max_step"]))
     return options | (_of_particles(problem, settings) if settings.compute == "ensemble" else {})
 
@@ -294,7 +308,8 @@ def _options(problem: Equation, settings: argparse.Namespace, values: Any) -> di
 def _of_particles(problem: Equation, settings: argparse.Namespace) -> dict[str, Any]:
     from ..particles.schemes import scheme_named
 
-    options: dict[str, Any] = {"particles": settings.particles or 10_000, "until": float(settings.until)}
+    options: dict[str, Any] = {"until": float(settings.until)}
+    options["particles"] = 10_000 if settings.particles is None else settings.particles
     if settings.step is not None:
         options["step"] = float(settings.step)
     if settings.scheme is not None:

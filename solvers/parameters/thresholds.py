@@ -28,6 +28,8 @@ PARTS, MOST_PARTS = 32, 4096
 AGREEMENT, SHARE = 1e-4, 0.1
 # The rounding error of a strength about one: where an end of the interval is a threshold, it need not be one there.
 ZERO = 8 * EPS
+# Share of its values about a root to which a function has fallen there.
+VANISHED = 1e-3
 # Degrees beyond this are not looked at.
 LARGEST_DEGREE = 4096
 
@@ -157,7 +159,10 @@ def _roots(strengths: Strengths, degree: int, left: float, right: float) -> Iter
         if zero is not None:
             yield zero
         elif beyond(start) * beyond(end) < 0.0:
-            yield _zero(beyond, start, end)
+            zero = _zero(beyond, start, end)
+            # A multiplier changes sign in its poles and where it jumps, too.
+            if abs(beyond(zero)) <= max(ZERO, VANISHED * max(abs(beyond(start)), abs(beyond(end)))):
+                yield zero
 
 
 def _zero(function: Callable[[float], float], left: float, right: float) -> float:

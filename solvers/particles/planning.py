@@ -25,6 +25,13 @@ from .timing import Timetable, timetable
 
 LARGEST_COUNT = 10**9
 LARGEST_SEED = 2**128 - 1
+# The smallest and the largest of each whole number, and one to try.
+LIMITS = {
+    "particles": (1, LARGEST_COUNT, 10000),
+    "replicas": (1, LARGEST_COUNT, 8),
+    "seed": (0, LARGEST_SEED, 1),
+    "degrees": (1, LARGEST_COUNT, DEGREES),
+}
 # Arrays of the size of the positions that a step needs, and doubles that the task of a replica takes.
 WORKING_ARRAYS = 4
 TASK = 100
@@ -140,12 +147,19 @@ def _replica(common: Replica, index: int, start: Start, replicas: int) -> Replic
 
 def _checked(options: Options) -> Options:
     return dataclasses.replace(
-        options,
-        particles=_within(options.particles, "particles", 1, LARGEST_COUNT, "particles=10000"),
-        replicas=_within(options.replicas, "replicas", 1, LARGEST_COUNT, "replicas=8"),
-        seed=_within(options.seed, "seed", 0, LARGEST_SEED, "seed=1"),
-        degrees=_within(options.degrees, "degrees", 1, LARGEST_COUNT, f"degrees={DEGREES}"),
+        options, **{name: whole_within_limits(name, getattr(options, name)) for name in LIMITS}
     )
+
+
+def whole_within_limits(name: str, value: int) -> int:
+    """Return one of the whole numbers of a simulation, refusing one that is too small or too large."""
+    lowest, largest, tried = LIMITS[name]
+    if not lowest <= value <= largest:
+        most = f"{largest:.3g}" if largest > 10**6 else str(largest)
+        raise InvalidInput(
+            f"{name} must be a whole number from {lowest} to {most}, not {shown(value)}; try {name}={tried}"
+        )
+    return int(value)
 
 
 def _require_memory(options: Options, setting: Setting, table: Timetable) -> None:
@@ -161,15 +175,6 @@ def _require_memory(options: Options, setting: Setting, table: Timetable) -> Non
         f"the record of {options.replicas} replicas at {len(table.times)} times",
         "take fewer replicas (--replicas), times (--times) or degrees (--degrees)",
     )
-
-
-def _within(value: int, name: str, lowest: int, largest: int, example: str) -> int:
-    if not lowest <= value <= largest:
-        most = f"{largest:.3g}" if largest > 10**6 else str(largest)
-        raise InvalidInput(
-            f"{name} must be a whole number from {lowest} to {most}, not {shown(value)}; try {example}"
-        )
-    return int(value)
 
 
 def _warnings(options: Options) -> list[str]:

@@ -74,7 +74,7 @@ def timetable(until: float, step: float, times: int | ArrayLike | None = None) -
         If a time or the step is not a positive finite number, the times do not increase or exceed the end, or the
         steps are too many.
     """
-    until, step = _positive(until, "until", "until=3.0"), _positive(step, "step", "step=0.01")
+    until, step = positive(until, "until", "until=3.0"), positive(step, "step", "step=0.01")
     if until / step > MOST_STEPS:
         raise InvalidInput(
             f"{until / step:.3g} steps of {step:g} to time {until:g} are more than {MOST_STEPS:g}; use longer ones"
@@ -102,7 +102,14 @@ def _count(length: float, step: float) -> int:
     return max(1, math.ceil(length / step * (1.0 - QUOTIENT_ROUNDING)))
 
 
-def _positive(value: float, name: str, example: str) -> float:
+def require_intervals(number: int) -> None:
+    """Refuse a number of intervals between recorded times that is too small or too large."""
+    if not 1 <= number <= MOST_TIMES:
+        raise InvalidInput(f"the number of intervals must be from 1 to {MOST_TIMES}, not {number}")
+
+
+def positive(value: float, name: str, example: str) -> float:
+    """Return a time, refusing one that is not positive and finite."""
     if not 0.0 < value < math.inf:
         raise InvalidInput(f"{name} must be a positive finite number, not {value!r}; try {example}")
     return float(value)
@@ -111,8 +118,7 @@ def _positive(value: float, name: str, example: str) -> float:
 def _asked(until: float, times: int | ArrayLike) -> Sequence[float]:
     intervals = _whole(times)
     if intervals is not None:
-        if not 1 <= intervals <= MOST_TIMES:
-            raise InvalidInput(f"the number of intervals must be from 1 to {MOST_TIMES}, not {intervals}")
+        require_intervals(intervals)
         return [until * (number / intervals) for number in range(intervals + 1)]
     asked = np.atleast_1d(np.asarray(times, dtype=float))
     if asked.ndim != 1 or asked.size == 0:

@@ -11,14 +11,17 @@ from typing import Any
 import numpy as np
 
 from meanfield import ComputationFailed, Contraction, Ensemble, Equation, InvalidInput, Relaxation, State
-from meanfield.arguments import shown
+from meanfield.arguments import is_number, is_whole, shown
 from meanfield.base import SavedRecord
 from meanfield.errors import did_you_mean
 from meanfield.export import Result, encoded
 from meanfield.records import StationaryStates
 
+from ..arguments import require_depth, require_range
 from ..diagram import bifurcation_diagram
 from ..ensemble import simulate
+from ..particles.planning import LIMITS, whole_within_limits
+from ..particles.timing import positive, require_intervals
 from ..relaxation import contraction_rate
 from ..spectra import spectrum
 from ..stationary import stationary_states
@@ -27,6 +30,8 @@ from .values import at_relative, problem_at
 
 # Characters of the reason of a failure.
 LONGEST = 500
+# Options that may be ranges, and what they are called.
+RANGES = {"interval": "interval", "relative": "relative interval"}
 
 
 @dataclass(frozen=True, eq=False)
@@ -105,12 +110,12 @@ def takes_seed(function: Callable[..., Any]) -> bool:
 
 
 def require_options(name: str, function: Callable[..., Any], options: Mapping[str, Any]) -> None:
-    """Refuse options that a computation does not take, before anything is computed.
+    """Refuse options that a computation does not take, and numbers that none admits, before anything is computed.
 
     Raises
     ------
     InvalidInput
-        The message names the nearest option.
+        The message names the nearest option, or what is admissible.
     """
     verb: Callable[..., Any] = _VERBS.get(name, function)
     own = inspect.signature(verb).parameters
@@ -123,6 +128,23 @@ def require_options(name: str, function: Callable[..., Any], options: Mapping[st
             f"{name}: {shown(unknown)} {ours}; {did_you_mean(str(unknown), known)}it takes "
             f"{', '.join(known) or 'none'}"
         )
+    if name in COMPUTATIONS:
+        for each, value in options.items():
+            _require_value(each, value)
+
+
+def _require_value(name: str, value: Any) -> None:
+    """Refuse a number that is not admissible at any value of the sweep, whose store would keep that it failed."""
+    if is_whole(value) and name == "depth":
+        require_depth(value)
+    elif is_whole(value) and name == "times":
+        require_intervals(value)
+    elif is_whole(value) and name in LIMITS:
+        whole_within_limits(name, value)
+    elif is_number(value) and name in ("until", "step"):
+        positive(value, name, {"until": "until=3.0", "step": "step=0.01"}[name])
+    elif name in RANGES and isinstance(value, tuple | list) and len(value) == 2 and all(map(is_number, value)):
+        require_range((value[0], value[1]), RANGES[name])
 
 
 def states(problem: Equation, *, relative: float | None = None, **options: Any) -> StationaryStates:

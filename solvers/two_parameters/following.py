@@ -279,7 +279,7 @@ def _is_rounding(point: Point, function: Callable[[Point], float]) -> bool:
     tangent = np.append(solution.tangent_b, solution.tangent_q)
     whole = np.vstack([np.column_stack([matrix, derivative]), tangent / length(tangent, 0.0)])
     _, sizes, directions = np.linalg.svd(whole)
-    shift = ROUNDINGS * EPS / sizes[-1] * directions[-1]
+    shift = ROUNDINGS * EPS / max(sizes[-1], EPS * sizes[0]) * directions[-1]
     moved = replace(point, solution=replace(solution, b=solution.b + shift[:-1], q=solution.q + float(shift[-1])))
     return abs(function(moved) - function(point)) >= abs(function(point))
 

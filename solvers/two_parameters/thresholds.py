@@ -8,6 +8,7 @@ from functools import cached_property
 
 import numpy as np
 
+from meanfield import InvalidInput
 from meanfield.theory import lacks_normal_form, theory_of
 
 from ..bases import EPS, Basis, Floats
@@ -127,4 +128,11 @@ def threshold_start(start: Start, plane: Plane) -> Point | End:
     cosine = np.zeros(degree + 1)
     cosine[[0, degree]] = 1.0
     basis = basis_of(plane, cosine, place)
-    return first_point(ThresholdEquation(plane, (basis,), degree), np.array([place[0]]), place[1])
+    equation = ThresholdEquation(plane, (basis,), degree)
+    if not np.any(equation.system(np.array([place[0]]), place[1]).normal):
+        first, second = plane.names
+        raise InvalidInput(
+            f"the {threshold_label(degree)} is no curve in {first} and {second}: neither changes it; choose a "
+            "parameter that does, or the coupling"
+        )
+    return first_point(equation, np.array([place[0]]), place[1])

@@ -68,7 +68,7 @@ def test_regions_know_what_is_inside():
     assert DIAGRAM.region_at(3.0, 1.7) is None
     assert DIAGRAM.region_at(4.5, 0.7) is None
     assert "NOT CONFIRMED at (3, 1.2)" in DIAGRAM.summary()
-    assert "made up" in DIAGRAM.summary()
+    assert "\nwarnings\n  - made up" in DIAGRAM.summary()
 
 
 def test_a_region_that_is_not_confirmed_says_what_disagrees():

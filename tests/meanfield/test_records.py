@@ -10,6 +10,7 @@ import pytest
 from meanfield import Circle, Kuramoto, McKeanVlasov, State
 from meanfield.base import Record
 from meanfield.records import Observables
+from meanfield.transport import Density, Sample
 from tests.hostile import materials
 
 # The longest text is that of an ensemble, five lines of a terminal of 120 columns.
@@ -18,7 +19,8 @@ LONGEST = 600
 
 def records():
     """Return one object of every class of records at hand, by name."""
-    return {name: thing for name, thing in materials().items() if isinstance(thing, Record)}
+    further = {"moments": materials()["state"].moments, "histogram": materials()["ensemble"].density()}
+    return {name: thing for name, thing in (materials() | further).items() if isinstance(thing, Record)}
 
 
 def arrays_in(thing):
@@ -31,7 +33,7 @@ def arrays_in(thing):
     elif isinstance(thing, tuple):
         for entry in thing:
             yield from arrays_in(entry)
-    elif isinstance(thing, Observables):
+    elif isinstance(thing, Observables | dict):
         for name in thing:
             yield from arrays_in(thing[name])
 
@@ -44,7 +46,17 @@ def subclasses_of(kind):
 
 def test_every_class_of_records_is_tried():
     tried = {type(thing).__name__ for thing in records().values()}
-    inside = {"Means", "Fit", "VerticalBranch", "MaierSaupeState", "Initial", "PolarLaw", "SavedRecord", "Observed"}
+    inside = {
+        "Means",
+        "Fit",
+        "VerticalBranch",
+        "MaierSaupeState",
+        "Initial",
+        "PolarLaw",
+        "SavedRecord",
+        "Observed",
+        "Row",
+    }
     assert {kind.__name__ for kind in subclasses_of(Record)} <= tried | inside
 
 
@@ -59,6 +71,36 @@ def test_a_copy_equals_its_original():
         for each in (copy.deepcopy(record), copy.copy(record), pickle.loads(pickle.dumps(record))):
             assert each == record, name
             assert hash(each) == hash(record), name
+
+
+@pytest.mark.parametrize("name", ["density", "sample"])
+def test_a_copy_of_a_measure_equals_its_original(name):
+    measure = materials()[name]
+    for each in (copy.deepcopy(measure), copy.copy(measure), pickle.loads(pickle.dumps(measure))):
+        assert each == measure
+        assert hash(each) == hash(measure)
+        assert not any(array.flags.writeable for array in vars(each).values() if isinstance(array, np.ndarray))
+    assert Sample([0.1, 0.2]) != Sample([0.1, 0.3])
+    assert Density([1.0, 0.2]) != Density([1.0, 0.2], [0.0, 0.1])
+
+
+def test_what_a_record_keeps_that_was_computed_from_it_makes_it_no_other():
+    region = materials()["region"]
+    fresh = dataclasses.replace(region)
+    assert region.contains(3.0, 0.7) is fresh.contains(3.0, 0.7)
+    unused = dataclasses.replace(region)
+    assert region == unused
+    assert unused == region
+    assert hash(region) == hash(unused)
+    assert not any(part.flags.writeable for strip in region.strips() for part in strip)
+
+
+def test_estimates_are_unpacked_and_indexed():
+    estimate = materials()["estimate"]
+    mean, error = estimate
+    assert mean is estimate.mean is estimate[0]
+    assert error is estimate.standard_error is estimate[-1]
+    assert len(estimate) == 2
 
 
 def test_a_record_with_another_field_is_another():

@@ -8,6 +8,7 @@ import pytest
 from meanfield import (
     Circle,
     CosineSeries,
+    Custom,
     GegenbauerSeries,
     HegselmannKrause,
     InvalidInput,
@@ -147,6 +148,23 @@ def test_multipliers_that_are_linear_are_resolved_where_another_becomes_the_larg
 ):
     series = CosineSeries(weights) if domain == Circle() else GegenbauerSeries(weights, domain.dimension)
     assert unresolved_points(McKeanVlasov(domain, series), parameter, interval, (1, 2, 3)) == []
+
+
+@pytest.mark.parametrize("pole", [0.3, 0.31])
+def test_a_pole_of_a_multiplier_is_no_organising_point(pole):
+    formula = f"-cos(t)/(b-{pole})-0.5*cos(2*t)-0.1*cos(3*t)"
+    problem = McKeanVlasov(Circle(), Custom.from_expression(formula, b=4.0))
+    # w_1 = w_2 two beyond the pole, and w_2 = w_1 / 2 one beyond it.
+    (crossed,) = mode_interactions(problem, "b", (0.0, 5.0), (1, 2, 3))
+    (turned,) = tricritical_points(problem, "b", (0.0, 5.0), (1, 2, 3))
+    assert [crossed.modes, crossed.value] == [(1, 2), pytest.approx(pole + 2.0, rel=1e-12)]
+    assert [turned.modes, turned.value] == [(1,), pytest.approx(pole + 1.0, rel=1e-12)]
+
+
+def test_the_widest_interval_does_not_hide_a_root():
+    problem = McKeanVlasov(Circle(), CosineSeries((-1.0, -0.4)))
+    (point,) = mode_interactions(problem, "w2", (-1e99, 0.7e99), (1, 2))
+    assert point.value == pytest.approx(-1.0, rel=1e-12)
 
 
 def test_nonsense_is_refused_in_a_sentence():

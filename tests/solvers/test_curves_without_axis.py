@@ -145,15 +145,19 @@ def test_what_is_not_followed_is_refused():
         curve(dataclasses.replace(fold, problem=confined), "w6", (-0.6, 0.3))
 
 
-def test_the_branch_born_where_an_octahedral_state_breaks_its_symmetry_leads_to_the_zonal_one():
+def test_the_branch_that_leaves_a_zonal_state_crosses_the_octahedral_one_where_that_breaks_its_symmetry():
     # The critical functions are no octahedral ones, though in the block of the same reflections.
     problem = McKeanVlasov(Sphere(3), GegenbauerSeries((0, 0, 0, -1.0)))
     diagram = bifurcation_diagram(problem, (8.0, 8.24), rates=False)
-    branch = diagram.branch("D_4h from octahedral")
-    born = diagram.special_points[branch.parent]
-    (meeting,) = diagram.events("branch point", "zonal 4+")
-    ends = sorted(branch.coupling[[0, -1]])
-    assert ends == pytest.approx([meeting.coupling, born.coupling], rel=1e-8)
-    # Between its ends it has modes that octahedral states do not have, and no axis.
-    middle = branch.moments.lengths[len(branch) // 2]
+    branch = diagram.branch("D_4h from zonal 4+")
+    (meeting,), (broken,), (crossed,) = (
+        diagram.events("branch point", label) for label in ("zonal 4+", "octahedral", branch.label)
+    )
+    assert branch.coupling[0] == pytest.approx(meeting.coupling, rel=1e-8)
+    assert crossed.coupling == pytest.approx(broken.coupling, rel=1e-8)
+    # It is recorded once, not from its other end as well, whose state it passes.
+    assert [each.label for each in diagram.branches].count(branch.label) == 1
+    assert not any(each.label.endswith("from octahedral") for each in diagram.branches)
+    # Before it has modes that octahedral states do not have, and no axis.
+    middle = branch.moments.lengths[crossed.point // 2]
     assert middle[2] > 0.01

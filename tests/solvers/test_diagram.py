@@ -674,3 +674,13 @@ def test_tangents_are_tangent_at_every_point(weights: tuple[float, ...], interva
         errors = [tangent_error(weights, branch, point) for point in range(len(branch))]
         # Newton's last step, and with it the error of a tangent, is below 2e-8 of a curvature.
         assert max(errors) <= 1e-6, branch.label
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [("tolerance", 0.0), ("tolerance", -1.0), ("max_step", 0.0), ("max_step", np.inf), ("max_step", np.nan),
+     ("min_step", -1.0), ("max_points", 0)],
+)  # fmt: skip
+def test_a_step_that_no_branch_can_be_followed_with_is_refused(name, value):
+    with pytest.raises(InvalidInput, match=f"{name} must be .*, not {value}"):
+        Arclength(**{name: value})

@@ -254,3 +254,10 @@ def test_refusals():
     diagram = bifurcation_diagram(McKeanVlasov(Circle(), Transformer(5.0)), relative=(0.8, 1.2), rates=False)
     with pytest.raises(InvalidInput, match="leaves an endpoint"):
         curve(diagram.events("endpoint")[0], "beta", (2.0, 8.0))
+
+
+def test_a_threshold_that_neither_parameter_changes_is_refused():
+    problem = McKeanVlasov(Circle(), CosineSeries((-1.2, -2.4, -1.1)))
+    start = bifurcation_diagram(problem, (1.8, 1.9), depth=0, rates=False).events("branch point")[0]
+    with pytest.raises(InvalidInput, match="the threshold of mode 3 is no curve in w1 and w2: neither changes it"):
+        curve(start, "w1", (-2.4, -1.1), against="w2")

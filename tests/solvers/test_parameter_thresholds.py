@@ -6,7 +6,7 @@ On the circle mode k of a cosine series w is critical where -coupling w_k = 2 no
 import numpy as np
 import pytest
 
-from meanfield import Circle, CosineSeries, McKeanVlasov
+from meanfield import Circle, CosineSeries, Custom, McKeanVlasov
 from solvers import bifurcation_diagram
 
 EPS = np.finfo(float).eps
@@ -137,3 +137,14 @@ def test_a_mode_that_is_always_critical_is_no_branch_point(weights, coupling, mo
     assert [point.value for point in diagram.events("branch point", 0)] == pytest.approx(others, rel=1e-12)
     assert any(f"neutral in mode {mode} at every value" in warning for warning in diagram.warnings)
     assert uniform.symmetry == 0
+
+
+@pytest.mark.parametrize(
+    ("formula", "thresholds"),
+    [("-cos(t)/(b-0.3)", [1.3]), ("-cos(t)/(b-0.3)**3", [1.3]), ("-cos(t)*(0.6+Heaviside(b-0.3))", [])],
+)
+def test_where_a_multiplier_changes_sign_without_a_root_is_no_branch_point(formula, thresholds):
+    problem = McKeanVlasov(Circle(), Custom.from_expression(formula, b=1.0), coupling=2.0)
+    diagram = bifurcation_diagram(problem, (0.0, 2.0), parameter="b", rates=False, depth=0)
+    assert [event.value for event in born(diagram)] == pytest.approx(thresholds, rel=1e-12)
+    assert any("change so fast with b" in warning for warning in diagram.warnings)
