@@ -88,7 +88,7 @@ class Region(Record):
         every = (self.strip == number for number in np.unique(self.strip))
         return tuple(
             tuple(read_only(whole[own]) for whole in (self.first, self.lower, self.upper)) for own in every
-        )  # type: ignore[misc]
+        )
 
     def contains(self, first: float, height: float) -> bool:
         """Return whether a point, in units of the window, is in the region or on its boundary."""

@@ -33,11 +33,11 @@ from .families import (
 )
 from .forms import theory_of as theory_of
 from .in_flight import flight_profile
+from .normal_forms import lacks_normal_form as lacks_normal_form
+from .normal_forms import saturation as saturation
 from .ott_antonsen import ott_antonsen
 from .resonances import Resonance, resonance
 from .results import BranchShape, GlobalCriterion
-from .saturation import lacks_normal_form as lacks_normal_form
-from .saturation import saturation as saturation
 from .thresholds import (
     CriticalPoint,
     critical_coupling,

@@ -24,7 +24,7 @@ def branch_shape(problem: Equation, n: int) -> BranchShape:
     :math:`b_1 = \frac{d}{d+2}\frac{1-dr}{1-r}`, :math:`r = \hat w_2/\hat w_1`: supercritical iff r < 1/d.
 
     Branches of softmax attention are known to the order of b_1: with :math:`s = -\beta w_n/N_n`, see
-    :mod:`meanfield.theory.saturation`, :math:`b_1 = (1-s)(1 + 2s - (2+s)q)/(2 - 2q)` on the circle.
+    :mod:`meanfield.theory.normal_forms`, :math:`b_1 = (1-s)(1 + 2s - (2+s)q)/(2 - 2q)` on the circle.
 
     Raises
     ------

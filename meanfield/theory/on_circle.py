@@ -5,7 +5,7 @@ form of the n-branch,
 
 .. math:: b_1 = \frac{(1-s)\,(1 + 2s - (2+s)\,q)}{2(1-q)} ,
 
-s being the :mod:`saturation <.saturation>` of the law, 0 of the gradient law; the criterion is that of Mun and
+s being the :mod:`saturation <.normal_forms>` of the law, 0 of the gradient law; the criterion is that of Mun and
 Rosenzweig.
 """
 
@@ -22,8 +22,8 @@ from ..domains import Circle
 from ..equations import Equation
 from ..potentials import Number
 from ..potentials.series import scaled_bessel
+from .normal_forms import saturation
 from .results import ROUNDING, BranchShape, GlobalCriterion
-from .saturation import saturation
 from .scaling import normalised_multipliers
 
 _CHECKED_DEGREE = 2**12

@@ -15,8 +15,8 @@ from ..errors import InvalidInput
 from ..harmonics.gegenbauer import multiplicities
 from ..potentials import Kuramoto, Logarithmic, Number, Transformer
 from ..potentials.zonal import exponential_coefficients
+from .normal_forms import saturation
 from .results import ROUNDING, BranchShape, GlobalCriterion
-from .saturation import saturation
 from .scaling import normalised_multipliers
 from .spheres import zonal_curvature, zonal_excess, zonal_slope
 from .thresholds import branching_coupling, critical_coupling, critical_modes

@@ -10,7 +10,7 @@ not critical from the gap of the free energy gives for the branch of degree l
 .. math:: B = \frac12\sum_{0 < k \le 2l,\,k \text{ even}} \frac{q_k N_k}{1-q_k} \Bigl(\int P_k P_l^2\Bigr)^2
               + \frac16\int P_l^4 - \frac1{2N_l^2} .
 
-With the :mod:`saturation <.saturation>` s of a law the three terms of B have the factors :math:`1-s`,
+With the :mod:`saturation <.normal_forms>` s of a law the three terms of B have the factors :math:`1-s`,
 :math:`1-2s` and 1, and both right-hand sides, beyond the 1, have the factor :math:`1-s`.
 
 All integrals come from the expansion :math:`P_l^2 = \sum_k L_k P_k` of Dougall, whose terms are positive.

@@ -23,7 +23,7 @@ from ..equations import Equation
 from ..errors import InvalidInput
 from ..potentials import Number
 from .forms import theory_of
-from .saturation import require_normal_form
+from .normal_forms import require_normal_form
 from .scaling import normalised_multipliers
 from .thresholds import branching_coupling, require_uniform
 

@@ -146,9 +146,8 @@ def _replica(common: Replica, index: int, start: Start, replicas: int) -> Replic
 
 
 def _checked(options: Options) -> Options:
-    return dataclasses.replace(
-        options, **{name: whole_within_limits(name, getattr(options, name)) for name in LIMITS}
-    )
+    limited: dict[str, Any] = {name: whole_within_limits(name, getattr(options, name)) for name in LIMITS}
+    return dataclasses.replace(options, **limited)
 
 
 def whole_within_limits(name: str, value: int) -> int:

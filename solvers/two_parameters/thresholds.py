@@ -130,9 +130,9 @@ def threshold_start(start: Start, plane: Plane) -> Point | End:
     basis = basis_of(plane, cosine, place)
     equation = ThresholdEquation(plane, (basis,), degree)
     if not np.any(equation.system(np.array([place[0]]), place[1]).normal):
-        first, second = plane.names
+        names = " and ".join(plane.names)
         raise InvalidInput(
-            f"the {threshold_label(degree)} is no curve in {first} and {second}: neither changes it; choose a "
+            f"the {threshold_label(degree)} is no curve in {names}: neither changes it; choose a "
             "parameter that does, or the coupling"
         )
     return first_point(equation, np.array([place[0]]), place[1])
