@@ -8,8 +8,8 @@ degree of :math:`\chi_k` over that of l. The field :math:`a\psi + \dots` of the 
           b = \tfrac16\langle\psi^4\rangle - \tfrac12 + \tfrac12\sum_k \frac{r_k c_k^2}{1 - r_k}
           \quad\text{where } \langle\psi^3\rangle = 0 .
 
-Of softmax attention the terms have factors, see :mod:`meanfield.theory.normal_forms`. Where the third moment does not
-vanish, as in general for even l, branches are transcritical and never continuous; where it does, b = 0 is a
+Of softmax attention the terms have factors, see :mod:`meanfield.theory.normal_forms`. Where the third moment does
+not vanish, as in general for even l, branches are transcritical and never continuous; where it does, b = 0 is a
 tricritical point.
 """
 
