@@ -271,7 +271,10 @@ def test_numbers_belong_to_what_is_equal_pickled_and_written():
         (lambda: CALLABLE.with_parameter("b", 0.0), "callable sharp with b = 0 is -inf at t = 0"),
         (lambda: CALLABLE.with_parameter("b", 1e-15), "with b = 1e-15 are known to .* of its largest multiplier"),
         (lambda: Custom.from_callable(lambda t, b: math.cos(t) / b, b=0.0), "with b = 0 raised ZeroDivisionError"),
-        (lambda: External.from_expression("a*sin(t)/c", a=1.0, c=0.0), "with a = 1 and c = 0 is (nan|-?inf) at t = "),
+        (
+            lambda: External.from_expression("a*sin(t)/c", a=1.0, c=0.0),
+            "with a = 1 and c = 0 is (nan|-?inf) at t = ",
+        ),
         (lambda: Custom.from_sympy(sympy.Symbol("x") * sympy.Symbol("y")), "give the others by name"),
     ],
 )
