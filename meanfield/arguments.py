@@ -236,12 +236,12 @@ def _plain(kind: Any) -> Rule | None:
 
 def is_whole(value: Any) -> bool:
     """Return whether a value is a whole number."""
-    return isinstance(value, int | np.integer) and not isinstance(value, bool)
+    return isinstance(value, int | np.integer) and not isinstance(value, bool | np.timedelta64)
 
 
 def is_number(value: Any) -> bool:
     """Return whether a value is a real number, infinite ones and nan included."""
-    return isinstance(value, int | float | np.integer | np.floating) and not isinstance(value, bool)
+    return is_whole(value) or isinstance(value, float | np.floating)
 
 
 def _is_double(value: Any) -> bool:
@@ -366,7 +366,11 @@ def shown(value: object) -> str:
         return f"an array of shape {value.shape} and type {value.dtype}"
     if isinstance(value, int) and value.bit_length() > 128:
         return f"a whole number of {value.bit_length()} binary digits"
-    text = " ".join(repr(value).split())
+    try:
+        text = " ".join(repr(value).split())
+    except Exception:
+        # Of a foreign object, of one that was never made, or of lists within lists.
+        return f"an object of type {type(value).__name__}"
     if " at 0x" in text:
         return f"the {'function' if inspect.isroutine(value) else 'object'} of type {type(value).__name__}"
     return text if len(text) <= SHOWN else f"{text[: SHOWN - 3]}..."

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from .arguments import checked
+from .arguments import checked, shown
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -187,5 +187,10 @@ def brief(value: Any) -> str:
         return f"<{len(value)} {' and '.join(kinds)}>"
     if isinstance(value, tuple) and any(isinstance(entry, np.ndarray) for entry in value):
         return f"({', '.join(map(brief, value))})"
-    text = repr(value.item() if isinstance(value, np.generic) and not isinstance(value, np.longdouble) else value)
+    try:
+        text = repr(
+            value.item() if isinstance(value, np.generic) and not isinstance(value, np.longdouble) else value
+        )
+    except Exception:
+        text = shown(value)
     return text if len(text) <= SHOWN else f"{text[: SHOWN - 3]}..."

@@ -102,7 +102,7 @@ class Sphere:
         if not 3 <= dimension <= LARGEST_DIMENSION:
             raise InvalidInput(
                 f"the dimension of a sphere is that of the space around it, from 3 to {LARGEST_DIMENSION}, "
-                f"not {dimension}; the ordinary sphere is Sphere(3) (--dimension 3)"
+                f"not {shown(dimension)}; the ordinary sphere is Sphere(3) (--dimension 3)"
             )
         object.__setattr__(self, "dimension", int(dimension))
 

@@ -3,6 +3,7 @@
 import numpy as np
 
 from meanfield import InvalidInput, Number
+from meanfield.arguments import shown
 
 # Parameters of larger modulus overflow in products.
 LARGEST_PARAMETER = 1e100
@@ -44,4 +45,4 @@ def require_depth(depth: int) -> None:
 def require_on_failure(on_failure: str) -> None:
     """Refuse a value of ``on_failure`` other than "raise" and "return"."""
     if on_failure not in ("raise", "return"):
-        raise InvalidInput(f"on_failure must be 'raise' or 'return', not {on_failure!r}")
+        raise InvalidInput(f"on_failure must be 'raise' or 'return', not {shown(on_failure)}")

@@ -4,7 +4,7 @@ import time
 from functools import partial
 
 from meanfield import Equation, InvalidInput, PhaseDiagram
-from meanfield.arguments import checked
+from meanfield.arguments import checked, shown
 from meanfield.equations import Capability, require
 
 from .phases.found import curves_of
@@ -85,7 +85,9 @@ def phase_diagram(
     require(problem, Capability.STATIONARY_MAP, "phase diagrams")
     for name, value, low, high in (("sections", sections, 1, MOST_SECTIONS), ("seed", seed, 0, LARGEST_SEED)):
         if not low <= value <= high:
-            raise InvalidInput(f"{name} must be a whole number from {low} to {high:g}, not {value}; try {name}=5")
+            raise InvalidInput(
+                f"{name} must be a whole number from {low} to {high:g}, not {shown(value)}; try {name}=5"
+            )
     if relative is not None and coupling is not None:
         raise InvalidInput("give the range of couplings or of relative couplings, not both")
     parameter, interval = over

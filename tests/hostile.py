@@ -42,6 +42,13 @@ class DidNotEnd(BaseException):
     """A call took longer than its limit."""
 
 
+class WithoutText:
+    """An object that cannot be written, as one that was never made or lists within lists cannot."""
+
+    def __repr__(self) -> str:
+        raise RecursionError
+
+
 def wrong_values() -> dict[str, Any]:
     """Return the wrong values by name, made anew."""
     return {
@@ -57,6 +64,8 @@ def wrong_values() -> dict[str, Any]:
         "longdouble 1e400": np.longdouble("1e400"),
         "10**30": 10**30,
         "10**400": 10**400,
+        "time difference": np.timedelta64(1, "s"),
+        "without text": WithoutText(),
         "[]": [],
         "()": (),
         "[[1]]": [[1]],

@@ -43,7 +43,7 @@ class Equation:
 
     def __post_init__(self) -> None:
         if not is_domain(self.domain):
-            raise InvalidInput(f"domain must be a domain such as Circle() or Sphere(3), not {self.domain!r}")
+            raise InvalidInput(f"domain must be a domain such as Circle() or Sphere(3), not {shown(self.domain)}")
         self._require_law()
         if self.confinement is not None:
             require_confinement(self.confinement, self.domain)
@@ -57,7 +57,7 @@ class Equation:
         object.__setattr__(self, "noise", _checked_noise(self.noise))
         if self.coupling is not None and not _is_finite(self.coupling):
             raise InvalidInput(
-                f"coupling must be a finite number, not {self.coupling}; leave it out to keep it free"
+                f"coupling must be a finite number, not {shown(self.coupling)}; leave it out to keep it free"
             )
 
     def _require_law(self) -> None:
@@ -300,7 +300,7 @@ def described_fields(description: Any, law: str) -> dict[str, Any]:
 def _checked_noise(noise: Any) -> float:
     """Return a noise that is admissible, zero without a sign."""
     if not (_is_finite(noise) and noise >= 0):
-        raise InvalidInput(f"noise must be a finite number, at least 0, not {noise!r}; try noise=1.0")
+        raise InvalidInput(f"noise must be a finite number, at least 0, not {shown(noise)}; try noise=1.0")
     if noise != 0 and not SMALLEST_NOISE <= noise <= 1.0 / SMALLEST_NOISE:
         raise InvalidInput(
             f"noise must be 0 or between {SMALLEST_NOISE:g} and {1 / SMALLEST_NOISE:g}, not {noise!r}; only "

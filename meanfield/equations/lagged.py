@@ -16,7 +16,7 @@ from typing import Any, ClassVar
 import numpy as np
 import numpy.typing as npt
 
-from ..arguments import checked, is_number
+from ..arguments import checked, is_number, shown
 from ..domains import Domain
 from ..errors import InvalidInput
 from ..potentials import Array, Number, Potential
@@ -60,8 +60,8 @@ class PhaseLag(DerivedLaw):
         self._take_law()
         if not (is_number(self.lag) and 0.0 < abs(self.lag) <= math.pi):
             raise InvalidInput(
-                f"the phase lag must be a number of radians from -pi to pi other than 0, not {self.lag!r}; without "
-                "a lag give the law itself"
+                f"the phase lag must be a number of radians from -pi to pi other than 0, not {shown(self.lag)}; "
+                "without a lag give the law itself"
             )
         if self.law.lacks(Capability.DRIVE):
             raise InvalidInput(

@@ -306,8 +306,8 @@ def require_velocity(velocity: object, domain: Domain) -> None:
     """
     if not is_velocity(velocity):
         raise InvalidInput(
-            f"velocity must be a velocity law such as SoftmaxAttention(beta=4), not {velocity!r}; the equation of "
-            "a pair potential is McKeanVlasov(domain, potential)"
+            f"velocity must be a velocity law such as SoftmaxAttention(beta=4), not {shown(velocity)}; the "
+            "equation of a pair potential is McKeanVlasov(domain, potential)"
         )
     law: Any = velocity
     law.require_domain(domain)

@@ -13,6 +13,7 @@ from typing import ClassVar, Literal, Protocol, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from ..arguments import shown
 from ..domains import Domain
 from ..errors import InvalidInput
 
@@ -327,6 +328,6 @@ def no_azimuth(domain: Domain) -> InvalidInput:
 def no_such_order(degree: int, order: int) -> InvalidInput:
     """Return the error for an order that a degree does not have."""
     return InvalidInput(
-        f"there is no moment of degree {degree} and order {order} here; orders are from 0 to the degree, and "
-        "densities symmetric about the pole have order 0 only"
+        f"there is no moment of degree {shown(degree)} and order {shown(order)} here; orders are from 0 to the "
+        "degree, and densities symmetric about the pole have order 0 only"
     )

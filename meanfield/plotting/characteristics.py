@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..arguments import checked
+from ..arguments import checked, shown
 from ..errors import InvalidInput
 from ..harmonics import modes_of
 from ..records.flow_map import FlowMap
@@ -64,7 +64,7 @@ def plot_characteristics(
     """
     flow = _require_flow(trajectory)
     if not 2 <= paths <= MOST_PATHS:
-        raise InvalidInput(f"one can draw from 2 to {MOST_PATHS} paths, not {paths}; try paths={PATHS}")
+        raise InvalidInput(f"one can draw from 2 to {MOST_PATHS} paths, not {shown(paths)}; try paths={PATHS}")
     ax = titled_axes(trajectory.problem) if ax is None else ax
     angles = flow.from_cluster()[1]
     chosen = _chosen(angles, paths)

@@ -2,12 +2,14 @@
 
 import math
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Annotated, Literal, NamedTuple
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..arguments import ITSELF, checked
+from ..base import Row
 from ..errors import InvalidInput
 from ..harmonics import Moments
 from ..records.branch import Branch
@@ -27,7 +29,9 @@ COLUMNS = {"globe": 3, "mollweide": 2}
 SIZES = {"globe": (3.1, 2.7), "mollweide": (4.9, 2.4)}
 
 
-class Shown(NamedTuple):
+@checked
+@dataclass(frozen=True, eq=False, repr=False)
+class Shown(Row):
     """One density of a gallery, with the label above it."""
 
     title: str

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..arguments import checked
+from ..arguments import checked, shown
 from ..errors import InvalidInput
 from ..harmonics import Moments
 from ..records.flow_map import FlowMap
@@ -228,7 +228,7 @@ def animate(
     if not rate > 0.0:
         raise InvalidInput(f"a film has a positive number of frames a second, not {rate:g}; try rate=20")
     if not 1 <= frames <= LONGEST_FILM:
-        raise InvalidInput(f"a film has from 1 to {LONGEST_FILM} frames, not {frames}")
+        raise InvalidInput(f"a film has from 1 to {LONGEST_FILM} frames, not {shown(frames)}")
     chosen = np.unique(np.linspace(0, len(trajectory) - 1, frames).round().astype(int))
     pictures = _pictures(trajectory, chosen)
 
@@ -270,11 +270,11 @@ def _draw_maps(ax: "Axes", trajectory: Trajectory, style: dict[str, Any]) -> "Ax
     columns = min(2, chosen.size)
     rows = -(-chosen.size // columns)
     height, width = 1.0 / rows, (1.0 - MAP_ANGLES) / columns
-    for number, (index, shown) in enumerate(zip(chosen, moments, strict=True)):
+    for number, (index, each) in enumerate(zip(chosen, moments, strict=True)):
         row, column = divmod(number, columns)
         place = (MAP_ANGLES + width * column, 1.0 - height * (row + 1), 0.97 * width, (1.0 - MAP_TITLE) * height)
         inset = ax.inset_axes(place)
-        image = mollweide(inset, shown, centre=0.0, **style)
+        image = mollweide(inset, each, centre=0.0, **style)
         inset.set_title(f"$t = {trajectory.time[index]:.3g}$", fontsize=9, pad=2.0)
         for text in list(inset.texts) if column else []:
             # The angles stand beside the first column already.

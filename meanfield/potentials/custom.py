@@ -13,7 +13,7 @@ from typing import Any, ClassVar, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from ..arguments import methods_checked
+from ..arguments import methods_checked, shown
 from ..domains import Circle, Domain
 from ..errors import InvalidInput, MeanfieldError
 from .arrays import Array, Number
@@ -34,7 +34,7 @@ from .sampling import (
     sampled,
 )
 from .separated import Combination, factors_of, separated
-from .series import as_number, checked_coefficients
+from .series import as_number, checked_coefficients, require_source
 from .splitting import Rough, split, zeros_of
 
 # Error of a multiplier over the largest beyond which a function is refused, and from which the error is stated.
@@ -128,6 +128,7 @@ class Custom(Potential):
     name: ClassVar[str] = "custom"
 
     def __post_init__(self) -> None:
+        require_source(self.source)
         kinds = [what is not None for what in (self.expression, self.coefficients, self.function, self.pieces)]
         object.__setattr__(self, "given", tuple(given_numbers(self.given).items()))
         if sum(kinds) != 1 and not self._left_behind:
@@ -174,7 +175,7 @@ class Custom(Potential):
         """
         if not callable(function):
             raise InvalidInput(
-                f"from_callable needs a function of the angle, not {function!r}; try lambda t: -np.cos(t)"
+                f"from_callable needs a function of the angle, not {shown(function)}; try lambda t: -np.cos(t)"
             )
         require_given(function, given)
         return cls(

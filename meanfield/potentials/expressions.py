@@ -24,6 +24,7 @@ from typing import Any
 
 import numpy as np
 
+from ..arguments import shown
 from ..errors import InvalidInput, did_you_mean
 from .duals import Dual, slope_of
 
@@ -140,7 +141,7 @@ def require_text(text: object) -> None:
         The message has an example.
     """
     if not isinstance(text, str):
-        raise InvalidInput(f"the expression must be a text such as {_EXAMPLE}, not {text!r}")
+        raise InvalidInput(f"the expression must be a text such as {_EXAMPLE}, not {shown(text)}")
 
 
 def names_in(text: str) -> set[str]:

@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 import numpy.typing as npt
 
-from ..arguments import methods_checked
+from ..arguments import methods_checked, shown
 from ..domains import Domain
 from ..errors import InvalidInput
 from .arrays import Array, Number
@@ -22,7 +22,7 @@ from .parametric import exchanged, numbered
 from .pieces import pieces_from
 from .protocol import Potential
 from .sampling import UserFunction, formula_values, name_of
-from .series import as_number, given_coefficients, padded
+from .series import as_number, given_coefficients, padded, require_source
 from .uneven import FourierSeries, Parts, shape_of
 
 _SERIES = "cosine=(1.0,), sine=(0.0, 0.3)"
@@ -87,6 +87,7 @@ class External(Potential):
     name: ClassVar[str] = "external"
 
     def __post_init__(self) -> None:
+        require_source(self.source)
         object.__setattr__(self, "given", tuple(given_numbers(self.given).items()))
         if self.given and self.expression is None:
             raise InvalidInput(f"given = {dict(self.given)} goes with an expression only; try {_EXAMPLE}")
@@ -128,7 +129,7 @@ class External(Potential):
     def from_callable(cls, function: Callable[[Any], Any]) -> "External":
         """Return the potential of a function of the angle in [-pi, pi]."""
         if not callable(function):
-            raise InvalidInput(f"from_callable needs a function of the angle, not {function!r}; try np.sin")
+            raise InvalidInput(f"from_callable needs a function of the angle, not {shown(function)}; try np.sin")
         return cls(function=function, source=f"callable {name_of(function)}")
 
     @classmethod

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ..arguments import is_potential
+from ..arguments import is_potential, shown
 from ..domains import Domain
 from ..errors import ComputationFailed, InvalidInput, MeanfieldError
 from .consistency import require_consistent
@@ -76,7 +76,9 @@ def require_potential(potential: Any, domain: Domain, role: str) -> None:
         advice = "wrap a function as Custom.from_callable(function)"
         if isinstance(potential, type):
             advice = f"give an instance of the class {potential.__name__}"
-        raise InvalidInput(f"{role} must be a potential such as Transformer(beta=4), not {potential!r}; {advice}")
+        raise InvalidInput(
+            f"{role} must be a potential such as Transformer(beta=4), not {shown(potential)}; {advice}"
+        )
     if isinstance(potential, Combination):
         for _, term in potential.terms:
             require_potential(term, domain, role)

@@ -87,7 +87,7 @@ def require_given(function: Callable[..., Any], given: dict[str, float]) -> None
     except TypeError as error:
         raise InvalidInput(
             f"{name_of(function)}{signature} is called with the angle"
-            + "".join(f" and {name}={value!r}" for name, value in given.items())
+            + "".join(f" and {name}={shown(value)}" for name, value in given.items())
             + f", and that fails: {error}; give the numbers it takes by name, as in from_callable(function, b=3.0)"
         ) from error
 

@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 import numpy as np
 import numpy.typing as npt
 
-from ..arguments import is_number, methods_checked
+from ..arguments import is_number, methods_checked, shown
 from ..domains import Domain
 from ..errors import InvalidInput
 from .arrays import Array, Number, narrowed
@@ -46,7 +46,7 @@ class Logarithmic(Potential):
     def __post_init__(self) -> None:
         sign = _NAMED_SIGNS.get(self.sign, self.sign) if isinstance(self.sign, str) else self.sign
         if not is_number(sign) or sign not in (1, -1):
-            raise InvalidInput(f"sign must be 1 ('attractive') or -1 ('repulsive'), not {self.sign!r}")
+            raise InvalidInput(f"sign must be 1 ('attractive') or -1 ('repulsive'), not {shown(self.sign)}")
         object.__setattr__(self, "sign", int(sign))
 
     def values(self, angle: npt.ArrayLike) -> Array:

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 import numpy.typing as npt
 
-from ..arguments import methods_checked
+from ..arguments import methods_checked, shown
 from ..domains import Domain
 from ..errors import ComputationFailed, InvalidInput
 from ..harmonics.packing import largest_degree, moduli, packed_size, zonal_places
@@ -17,7 +17,7 @@ from .arrays import Array, Number
 from .formulas import formulas_of
 from .protocol import Potential
 from .sampling import name_of
-from .series import given_coefficients, padded
+from .series import given_coefficients, padded, require_source
 from .vectors import places_of
 
 Floats = npt.NDArray[np.float64]
@@ -67,6 +67,7 @@ class HarmonicSeries(Potential):
     name: ClassVar[str] = "harmonic-series"
 
     def __post_init__(self) -> None:
+        require_source(self.source)
         for kind in ("cosine", "sine"):
             object.__setattr__(self, kind, given_coefficients(getattr(self, kind), kind, _EXAMPLE))
         if not self.cosine and not self.sine:
@@ -96,7 +97,7 @@ class HarmonicSeries(Potential):
         """
         if not callable(function):
             raise InvalidInput(
-                f"from_callable needs a function of unit vectors (n, 3), not {function!r}; "
+                f"from_callable needs a function of unit vectors (n, 3), not {shown(function)}; "
                 "try lambda points: points[:, 0]"
             )
         values, probes = functools.partial(_checked, function), spread_points(_PROBES)

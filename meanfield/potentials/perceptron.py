@@ -128,7 +128,7 @@ class Perceptron(Potential):
         if not isinstance(self.activation, str) or self.activation not in ACTIVATIONS:
             raise InvalidInput(
                 f"the activation must be one of {', '.join(ACTIVATIONS)}, not {shown(self.activation)}; "
-                f'{did_you_mean(str(self.activation), ACTIVATIONS)}try activation="relu"'
+                f'{did_you_mean(shown(self.activation), ACTIVATIONS)}try activation="relu"'
             )
         example = "Perceptron(weights=(1.0, 0.5), angles=(0.0, 1.2))"
         for kind in ("weights", "angles"):

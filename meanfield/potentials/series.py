@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ..arguments import shown
+from ..arguments import is_number, shown
 from ..errors import InvalidInput
 from .arrays import Array
 
@@ -20,16 +20,22 @@ SMALLEST_SIZE = 1e-290
 SMALLEST = 1e-150
 
 
-def as_number(value: object, what: str, admissible: str) -> float:
+def as_number(value: Any, what: str, admissible: str) -> float:
     """Return a value as a finite float, or raise an error that names the admissible ones."""
-    if isinstance(value, (int, float, np.integer, np.floating)) and not isinstance(value, bool):
+    if is_number(value):
         try:
             number = float(value)
         except OverflowError:
             number = math.inf
         if math.isfinite(number):
             return number
-    raise InvalidInput(f"{what} must be {admissible}, not {value!r}")
+    raise InvalidInput(f"{what} must be {admissible}, not {shown(value)}")
+
+
+def require_source(source: object) -> None:
+    """Refuse a word on where coefficients came from that is none."""
+    if source is not None and not isinstance(source, str):
+        raise InvalidInput(f"source must be a text that says where the numbers came from, not {shown(source)}")
 
 
 def checked_coefficients(values: Any, what: str, example: str) -> tuple[float, ...]:

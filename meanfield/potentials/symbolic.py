@@ -3,6 +3,7 @@
 from collections.abc import Collection
 from typing import Any
 
+from ..arguments import shown
 from ..errors import InvalidInput
 
 _FUNCTIONS = {
@@ -37,7 +38,7 @@ def expression_text(expression: Any, given: Collection[str] = ()) -> str:
     import sympy
 
     if not isinstance(expression, sympy.Expr):
-        raise InvalidInput(f"from_sympy needs a sympy expression such as -sympy.cos(t), not {expression!r}")
+        raise InvalidInput(f"from_sympy needs a sympy expression such as -sympy.cos(t), not {shown(expression)}")
     symbols = sorted({str(symbol) for symbol in expression.free_symbols} - set(given))
     if len(symbols) > 1:
         raise InvalidInput(

@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
-from ..arguments import is_potential
+from ..arguments import is_potential, shown
 from ..errors import InvalidInput
 from .parametric import values_of
 from .registry import potential_from
@@ -85,7 +85,9 @@ def _read(terms: Any) -> Iterable[tuple[float, Any]]:
     """Yield checked pairs of factor and potential, with sums within the sum expanded."""
     iterable = hasattr(terms, "__iter__") and getattr(terms, "ndim", 1) != 0
     if isinstance(terms, str | bytes | Mapping) or not iterable:
-        raise InvalidInput(f"terms must be pairs of a factor and a potential, not {terms!r}; try 2 * Kuramoto()")
+        raise InvalidInput(
+            f"terms must be pairs of a factor and a potential, not {shown(terms)}; try 2 * Kuramoto()"
+        )
     for term in terms:
         factor, potential = _described(term) if isinstance(term, Mapping) else _paired(term)
         factor = as_number(factor, "the factor of a potential", "a finite number")

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..arguments import ITSELF, checked, shown
+from ..arguments import ITSELF, checked, is_whole, shown
 from ..base import SavedRecord
 from ..equations import Equation
 from ..errors import InvalidInput, did_you_mean
@@ -240,8 +240,7 @@ class Diagram(SavedRecord):
 
 def is_index(value: Any, size: int) -> bool:
     """Return whether a value is a place in a sequence of a size, also one from its end."""
-    whole = isinstance(value, (int, np.integer)) and not isinstance(value, bool)
-    return whole and -size <= value < size
+    return is_whole(value) and bool(-size <= value < size)
 
 
 def _known(value: float) -> float | None:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ..arguments import checked
+from ..arguments import checked, shown
 from ..base import Record
 from ..errors import InvalidInput
 
@@ -87,7 +87,8 @@ class FlowMap(Record):
         times, count = self.positions.shape
         if not -times <= index < times:
             raise InvalidInput(
-                f"the flow map has {times} times and none of number {index}; give index=0 to index={times - 1}"
+                f"the flow map has {times} times and none of number {shown(index)}; give index=0 to "
+                f"index={times - 1}"
             )
         order, places = self.from_cluster()
         values = self.densities[index, order]

@@ -3,6 +3,7 @@
 import re
 from typing import Literal
 
+from ..arguments import shown
 from ..errors import InvalidInput, did_you_mean
 
 PointType = Literal["branch point", "fold", "transition", "endpoint"]
@@ -29,4 +30,4 @@ def point_type(name: str) -> PointType:
         if singular in types:
             return types[singular]
     known = ", ".join(f"{kind!r} ({others[0].upper()})" for kind, others in POINT_NAMES.items())
-    raise InvalidInput(f"no special point is called {name!r}; {did_you_mean(words, types)}there are {known}")
+    raise InvalidInput(f"no special point is called {shown(name)}; {did_you_mean(words, types)}there are {known}")

@@ -135,7 +135,7 @@ class Sweep(SavedRecord):
         """Return the values of the parameters at an index, counted along the last axis first."""
         if not (is_whole(index) and 0 <= index < len(self)):
             raise InvalidInput(
-                f"the sweep has {len(self)} values, 0 to {len(self) - 1}, and none of number {index}"
+                f"the sweep has {len(self)} values, 0 to {len(self) - 1}, and none of number {shown(index)}"
             )
         place = np.unravel_index(index, self.shape)
         numbers = place if self.grid else place * len(self.values)

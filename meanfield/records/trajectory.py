@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ..arguments import ITSELF, checked
+from ..arguments import ITSELF, checked, is_whole, shown
 from ..base import SavedRecord
 from ..equations import Equation
 from ..errors import InvalidInput
@@ -155,14 +155,10 @@ class Trajectory(Observed, SavedRecord):
         InvalidInput
             If there is no such time, or a state would refuse the angles.
         """
-        if (
-            isinstance(index, bool)
-            or not isinstance(index, (int, np.integer))
-            or not -len(self) <= index < len(self)
-        ):
+        if not (is_whole(index) and -len(self) <= index < len(self)):
             raise InvalidInput(
-                f"there are {len(self)} times and none of number {index!r}; give index=0 to index={len(self) - 1}, "
-                "or index=-1 for the last"
+                f"there are {len(self)} times and none of number {shown(index)}; give index=0 to "
+                f"index={len(self) - 1}, or index=-1 for the last"
             )
         moments = self.moments[index]
         if azimuth is not None and not moments.modes.takes_azimuth:

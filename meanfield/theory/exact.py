@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from ..arguments import checked
+from ..arguments import checked, shown
 from ..base import Record
 from ..domains import Circle, Domain
 from ..equations import Equation
@@ -56,7 +56,7 @@ def tricritical_beta(n: int = 1, domain: Domain = CIRCLE) -> float:
     1.816154525436
     """
     if not 1 <= n <= 300:
-        raise InvalidInput(f"n must be an integer from 1 to 300, not {n!r}; try tricritical_beta(1)")
+        raise InvalidInput(f"n must be an integer from 1 to 300, not {shown(n)}; try tricritical_beta(1)")
     return tricritical_between(n, domain, theory_of(domain).tricritical_bracket(n))
 
 

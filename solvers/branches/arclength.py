@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from math import isfinite
 
-from meanfield.arguments import checked
+from meanfield.arguments import checked, shown
 from meanfield.errors import InvalidInput
 
 
@@ -41,4 +41,6 @@ class Arclength:
                 default = getattr(type(self), name)
                 raise InvalidInput(f"{name} must be a positive finite number, not {value}; try {name}={default:g}")
         if self.max_points < 1:
-            raise InvalidInput(f"max_points must be a whole number, 1 or more, not {self.max_points}; leave it out")
+            raise InvalidInput(
+                f"max_points must be a whole number, 1 or more, not {shown(self.max_points)}; leave it out"
+            )

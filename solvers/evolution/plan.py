@@ -244,7 +244,7 @@ def first_degree(problem: Equation, space: Space, start: Initial, tolerance: flo
     modes, so its moments fall to the tolerance at the degree :math:`2 (\log(1/tol) \sum k^2\lambda_k)^{1/2}`.
     """
     if modes is not None and not 1 <= modes <= MAX_DEGREE:
-        raise InvalidInput(f"the number of modes must be from 1 to {MAX_DEGREE}, not {modes!r}")
+        raise InvalidInput(f"the number of modes must be from 1 to {MAX_DEGREE}, not {shown(modes)}")
     large = np.flatnonzero(np.hypot(start.cosine, start.sine) > KEPT)
     needed = 8 * int(space.modes.degrees(start.cosine.size)[large[-1]]) // 7 + 8
     if needed > MAX_DEGREE:

@@ -24,7 +24,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.special import ive
 
 from meanfield import InvalidInput
-from meanfield.arguments import checked
+from meanfield.arguments import checked, shown
 from meanfield.base import brief, read_only
 
 Floats = NDArray[np.float64]
@@ -291,7 +291,9 @@ class Mixture:
         object.__setattr__(self, "parts", tuple(self.parts))
         wrong = [part for part in self.parts if not hasattr(part, "moments") or isinstance(part, Samples)]
         if wrong or not self.parts:
-            raise InvalidInput(f"a mixture is one of named densities such as VonMises(0.0, 4.0), not of {wrong!r}")
+            raise InvalidInput(
+                f"a mixture is one of named densities such as VonMises(0.0, 4.0), not of {shown(wrong)}"
+            )
         if self.weights is not None:
             object.__setattr__(self, "weights", tuple(float(weight) for weight in self.weights))
             _check_weights(self.weights, len(self.parts), "parts")
@@ -430,4 +432,4 @@ def _check_weights(weights: Sequence[float], count: int, what: str = "bumps") ->
 
 def _require(fits: bool, name: str, admissible: str, value: object) -> None:
     if not fits:
-        raise InvalidInput(f"the {name} of an initial density must be {admissible}, not {value!r}")
+        raise InvalidInput(f"the {name} of an initial density must be {admissible}, not {shown(value)}")

@@ -28,7 +28,7 @@ from numpy.typing import NDArray
 from scipy.special import jv
 
 from meanfield import Equation, InvalidInput, Kuramoto, McKeanVlasov
-from meanfield.arguments import checked
+from meanfield.arguments import checked, shown
 
 from ..transforms import FourierTransform
 
@@ -80,7 +80,7 @@ class MomentDrift:
             )
         if not 1 <= self.largest_degree <= LARGEST_DEGREE:
             raise InvalidInput(
-                f"largest_degree must be from 1 to {LARGEST_DEGREE}, not {self.largest_degree!r}; "
+                f"largest_degree must be from 1 to {LARGEST_DEGREE}, not {shown(self.largest_degree)}; "
                 "try MomentDrift(largest_degree=1024)"
             )
 

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from meanfield import InvalidInput
+from meanfield.arguments import shown
 
 from ..limits import MOST_STEPS, MOST_TIMES
 
@@ -105,7 +106,7 @@ def _count(length: float, step: float) -> int:
 def require_intervals(number: int) -> None:
     """Refuse a number of intervals between recorded times that is too small or too large."""
     if not 1 <= number <= MOST_TIMES:
-        raise InvalidInput(f"the number of intervals must be from 1 to {MOST_TIMES}, not {number}")
+        raise InvalidInput(f"the number of intervals must be from 1 to {MOST_TIMES}, not {shown(number)}")
 
 
 def positive(value: float, name: str, example: str) -> float:
