@@ -191,11 +191,31 @@ class Complement(Protocol):
         """Return the integrals of chi phi c, c being the own modes, and of chi phi, sums over ``degrees``."""
 
     @property
-    def halves(self) -> bool:
-        """Whether a perturbation and its negative are images of each other, and squares are of the own symmetry."""
+    def pitchfork(self) -> bool:
+        """Whether a perturbation and its negative are images of each other, as at a pitchfork."""
 
-    def even_moments(self, density: Density, degrees: Integers, phi: Floats) -> tuple[float, float]:
-        """Return <phi^2> and <phi^4> of a sum phi over some degrees."""
+    @property
+    def squares(self) -> "Complement | None":
+        """The class of which, beside the own modes, squares of such perturbations have parts; None without any."""
+
+    @property
+    def quarters(self) -> bool:
+        """Whether there are two kinds of such branches, about two axes of a state on the circle."""
+
+    @property
+    def untold(self) -> str:
+        """Why the shape of the branches born as pitchforks is not known; empty if it is."""
+
+    def nodes(self, basis: Basis, degrees: Integers) -> int:
+        """Return how many nodes of a basis resolve products of four sums over some degrees."""
+
+    def integral(self, measure: Measure, degrees: Integers, factors: Floats) -> float:
+        """Return the integral of the product of sums over some degrees, an even number of them, (k, size)."""
+
+    def square_products(
+        self, measure: Measure, degrees: Integers, chi: Floats, phi: Floats, further: Integers
+    ) -> Floats:
+        """Return the integrals of chi phi c, c being the modes of some degrees of the class of squares."""
 
 
 class Birth(NamedTuple):

@@ -6,6 +6,7 @@ of n vanish. So do the means of the modes themselves, and covariances and third 
 state.
 """
 
+import math
 from typing import NamedTuple
 
 import numpy as np
@@ -59,33 +60,63 @@ class Complement(NamedTuple):
     def products(self, measure: Measure, degrees: Integers, chi: Floats, phi: Floats) -> tuple[Floats, float]:
         """Return the integrals of chi phi c, c being the own modes, and of chi phi, sums over ``degrees``."""
         moments, own = measure.moments, measure.basis.degrees
-        product = self.sign * np.convolve(self._two_sided(degrees, chi), self._two_sided(degrees, phi))
-        last = 2 * int(degrees[-1])
-        places = np.arange(-last, last + 1)
+        places, product = self._product(degrees, chi, phi)
         kept = places % self.symmetry == 0
         product, places = product[kept], places[kept]
         third: Floats = self.means(moments, np.subtract.outer(own, places)) @ product
         return third, float(product @ self.means(moments, places))
 
     @property
-    def halves(self) -> bool:
-        """Whether a perturbation and its negative are images of each other, and squares are of the own symmetry."""
-        return 2 * self.residue in (0, self.symmetry)
+    def pitchfork(self) -> bool:
+        """Whether a perturbation and its negative are images of each other: reflected or turned."""
+        return self.residue == 0 or (self.symmetry // math.gcd(self.symmetry, self.residue)) % 2 == 0
 
-    def even_moments(self, density: Density, degrees: Integers, phi: Floats) -> tuple[float, float]:
-        """Return <phi^2> and <phi^4> of a sum phi over some degrees, of perturbations that halve the symmetry.
+    @property
+    def squares(self) -> "Complement | None":
+        """The class of twice the residue; None if that is the own one."""
+        doubled = 2 * self.residue % self.symmetry
+        return Complement(self.symmetry, min(doubled, self.symmetry - doubled), 1) if doubled else None
 
-        By values: where a state is nearly a point phi vanishes with the distance from it, and moments cancel.
+    @property
+    def quarters(self) -> bool:
+        """Whether perturbations quarter the symmetry, those about the one axis and about the other no images."""
+        return 4 * self.residue % self.symmetry == 0 and self.squares is not None
+
+    @property
+    def untold(self) -> str:
+        """Empty: cosines and sines of other classes are images of each other up to the fifth power."""
+        return ""
+
+    def nodes(self, basis: Basis, degrees: Integers) -> int:
+        """Return how many nodes of a basis resolve products of four sums over some degrees."""
+        return max(basis.nodes, even_size(4 * int(degrees[-1]) // self.symmetry))
+
+    def integral(self, measure: Measure, degrees: Integers, factors: Floats) -> float:
+        """Return the integral of the product of sums over some degrees, an even number of them, (k, size).
+
+        By values: where a state is nearly a point they vanish with the distance from it, and moments cancel.
         """
-        basis = density.basis
-        nodes = max(basis.nodes, even_size(4 * int(degrees[-1]) // self.symmetry))
-        field = basis.resized(basis.cells, nodes).synthesise(density.field)
-        weights = np.exp(field - field.max())
-        weights[[0, -1]] *= 0.5
-        angles = np.pi / (nodes * self.symmetry) * np.arange(nodes + 1)
-        squares = (phi @ (np.cos if self.sign > 0 else np.sin)(np.multiply.outer(degrees, angles))) ** 2
-        mass = float(weights.sum())
-        return float(weights @ squares) / mass, float(weights @ squares**2) / mass
+        nodes, folds = measure.basis.nodes, self.symmetry
+        # The values recur with the period of the state, and are even in each.
+        places = np.arange(nodes * folds + 1) % (2 * nodes)
+        masses = measure.values[np.minimum(places, 2 * nodes - places)] / (nodes * folds)
+        masses[[0, -1]] *= 0.5
+        angles = np.pi / (nodes * folds) * np.arange(nodes * folds + 1)
+        modes = (np.cos if self.sign > 0 else np.sin)(np.multiply.outer(degrees, angles))
+        return float(masses @ np.prod(factors @ modes, axis=0))
+
+    def square_products(
+        self, measure: Measure, degrees: Integers, chi: Floats, phi: Floats, further: Integers
+    ) -> Floats:
+        """Return the integrals of chi phi c, c being the cosines of some degrees of the class of squares."""
+        places, product = self._product(degrees, chi, phi)
+        return np.asarray(self.means(measure.moments, np.subtract.outer(further, places)) @ product)
+
+    def _product(self, degrees: Integers, chi: Floats, phi: Floats) -> tuple[Integers, Floats]:
+        """Return the degrees of either sign and the coefficients there of the product of two sums."""
+        product = self.sign * np.convolve(self._two_sided(degrees, chi), self._two_sided(degrees, phi))
+        last = 2 * int(degrees[-1])
+        return np.arange(-last, last + 1), np.asarray(product)
 
     def _two_sided(self, degrees: Integers, values: Floats) -> Floats:
         """Return the coefficients of exp(ik theta) of a sum, of either sign of k; of sines times i."""

@@ -7,17 +7,23 @@ means by :math:`\sqrt{l(l + d - 2)}\,p_l` in order one.
 """
 
 import functools
+import math
+from collections.abc import Iterable
 from typing import NamedTuple
 
 import numpy as np
 from scipy.linalg import block_diag
+
+from meanfield.domains import unit_sphere
 
 from ..bases import Basis, Floats, Integers, InvariantBasis
 from ..bases.gegenbauer import sector_functions
 from ..bases.representations import Group
 from ..geometry import Density, Measure
 from ..significant import even_size
-from .subgroups import subgroups
+from .subgroups import larger_by_two, subgroups
+
+NO_DEGREES = np.zeros(0, dtype=np.int64)
 
 
 class AzimuthalComplement(NamedTuple):
@@ -66,14 +72,63 @@ class AzimuthalComplement(NamedTuple):
         return basis.means(moments), moments.item(0)
 
     @property
-    def halves(self) -> bool:
-        """Whether a perturbation and its negative are images of each other, and squares are of the own symmetry."""
-        return self.order == 0
+    def pitchfork(self) -> bool:
+        """Whether a perturbation and its negative are images of each other.
 
-    def even_moments(self, density: Density, degrees: Integers, phi: Floats) -> tuple[float, float]:
-        """Return <phi^2> and <phi^4> of a sum phi over some degrees of order zero."""
-        squares, masses = (phi @ self._table(density.basis, degrees)) ** 2, density.masses
-        return float(masses @ squares), float(masses @ squares**2)
+        Reflected, or turned about the axis, as those of even orders are where they are all alike.
+        """
+        return self._alike or self.order % 2 == 1
+
+    @property
+    def squares(self) -> "AzimuthalComplement | None":
+        """The class of twice the order; None of order zero."""
+        if self.order == 0:
+            return None
+        return AzimuthalComplement(self.dimension, 2 * self.order, None if self.parity is None else 0)
+
+    @property
+    def quarters(self) -> bool:
+        """False: one class has one kind of branches."""
+        return False
+
+    @property
+    def untold(self) -> str:
+        """Why the shape of the branches born as pitchforks is not known; empty if it is."""
+        if self.pitchfork and not self._alike:
+            return f"those born in azimuthal order {self.order} on S^{self.dimension - 1} have several symmetries"
+        return ""
+
+    def nodes(self, basis: Basis, degrees: Integers) -> int:
+        """Return how many nodes of a basis resolve products of four sums over some degrees."""
+        return basis.nodes
+
+    def integral(self, measure: Measure, degrees: Integers, factors: Floats) -> float:
+        """Return the integral of the product of two or four sums over some degrees, (k, size)."""
+        power = self._fourth if len(factors) == 4 else 1.0
+        return power * float(measure.masses @ np.prod(factors @ self._table(measure.basis, degrees), axis=0))
+
+    def square_products(
+        self, measure: Measure, degrees: Integers, chi: Floats, phi: Floats, further: Integers
+    ) -> Floats:
+        r"""Return the integrals of chi phi c, c being the modes of some degrees of the class of squares.
+
+        The part of :math:`Y^2` there is :math:`(\langle Y^4\rangle - 1)^{1/2}` times one of unit mean square.
+        """
+        assert self.squares is not None
+        table, basis = self._table(measure.basis, degrees), measure.basis
+        squares = measure.masses * (chi @ table) * (phi @ table)
+        return np.asarray(math.sqrt(self._fourth - 1.0) * (self.squares._table(basis, further) @ squares))
+
+    @property
+    def _alike(self) -> bool:
+        """Whether all harmonics of the order are images of each other under rotations about the axis."""
+        return self.order <= 1 or unit_sphere(self.dimension - 1).multiplicity(self.order) == 2
+
+    @property
+    def _fourth(self) -> float:
+        """The mean of Y^4, Y of unit mean square being that of order zero or one, on the ordinary sphere of any."""
+        across = self.dimension - 1
+        return 3.0 * across / (across + 2.0) if self.order else 1.0
 
     def _table(self, basis: Basis, degrees: Integers) -> Floats:
         profiles = basis.profiles
@@ -110,9 +165,32 @@ class GroupComplement(NamedTuple):
         return bool(self.subgroup.free_axes.size)
 
     @property
-    def halves(self) -> bool:
-        """False: squares have parts that are not of the own symmetry, which are not eliminated."""
+    def pitchfork(self) -> bool:
+        """Whether a perturbation and its negative are images of each other, by an element of the group.
+
+        Of a direction that is simple here, and in no larger subgroup.
+        """
+        return larger_by_two(self.subgroup, self.group) is not None
+
+    @property
+    def squares(self) -> "GroupComplement | None":
+        """The class of the subgroup that has these elements as well; None if that is the group."""
+        larger = larger_by_two(self.subgroup, self.group)
+        return None if larger is None or larger.order == self.group.order else GroupComplement(larger, self.group)
+
+    @property
+    def quarters(self) -> bool:
+        """False: one class has one kind of branches."""
         return False
+
+    @property
+    def untold(self) -> str:
+        """Empty: a simple direction has one shape."""
+        return ""
+
+    def nodes(self, basis: Basis, degrees: Integers) -> int:
+        """Return how many nodes of a basis resolve products of four sums over some degrees."""
+        return max(basis.nodes, even_size(4 * int(degrees[-1])))
 
     def degrees(self, last: int) -> Integers:
         """Return the degrees up to a last one, each as often as there are harmonics of it."""
@@ -135,23 +213,21 @@ class GroupComplement(NamedTuple):
     def products(self, measure: Measure, degrees: Integers, chi: Floats, phi: Floats) -> tuple[Floats, float]:
         """Return the integrals of chi phi c, c being the own modes, and of chi phi, sums over ``degrees``."""
         modes = _Modes.of(self, measure.basis, degrees)
-        assert isinstance(measure, Density)
-        field = modes.basis.synthesise(modes.own.T @ measure.field).copy()
-        values = np.exp(field - field.max())
-        values /= modes.basis.analyse(values).item(0)
-        for function in (chi, phi):
-            values *= modes.basis.synthesise(modes.further.T @ function)
-        moments = modes.basis.analyse(values)
+        moments = modes.product(measure, (chi, phi))
         return np.asarray(modes.own @ modes.basis.means(moments)), moments.item(0)
 
-    def even_moments(self, density: Density, degrees: Integers, phi: Floats) -> tuple[float, float]:
-        """Return <phi^2> and <phi^4> of a sum phi over some degrees."""
-        modes = _Modes.of(self, density.basis, degrees)
-        field = modes.basis.synthesise(modes.own.T @ density.field).copy()
-        values = np.exp(field - field.max())
-        squares = modes.basis.synthesise(modes.further.T @ phi) ** 2
-        mass, *means = (modes.basis.analyse(values * squares**power).item(0) for power in (0, 1, 2))
-        return means[0] / mass, means[1] / mass
+    def integral(self, measure: Measure, degrees: Integers, factors: Floats) -> float:
+        """Return the integral of the product of sums over some degrees, (k, size)."""
+        return _Modes.of(self, measure.basis, degrees).product(measure, factors).item(0)
+
+    def square_products(
+        self, measure: Measure, degrees: Integers, chi: Floats, phi: Floats, further: Integers
+    ) -> Floats:
+        """Return the integrals of chi phi c, c being the modes of some degrees of the class of squares."""
+        assert self.squares is not None
+        modes = _Modes.of(self, measure.basis, degrees, further)
+        moments = modes.basis.means(modes.product(measure, (chi, phi)))
+        return np.asarray(_among(self.squares, further, self.subgroup, modes.basis.cells) @ moments)
 
 
 class _Modes(NamedTuple):
@@ -162,10 +238,22 @@ class _Modes(NamedTuple):
     further: Floats
 
     @classmethod
-    def of(cls, complement: GroupComplement, basis: Basis, degrees: Integers) -> "_Modes":
-        """Return those of a basis of the group, and some degrees of the further ones."""
-        own, further = np.unique(basis.degrees), np.unique(degrees)
-        return _modes(complement, tuple(own.tolist()), tuple(further.tolist()), basis.nodes)
+    def of(
+        cls, complement: GroupComplement, basis: Basis, degrees: Integers, others: Integers = NO_DEGREES
+    ) -> "_Modes":
+        """Return those of a basis of the group, and degrees of the further ones; the invariants have others too."""
+        own, further, also = (tuple(np.unique(each).tolist()) for each in (basis.degrees, degrees, others))
+        return _modes(complement, own, further, also, basis.nodes)
+
+    def product(self, measure: Measure, factors: Iterable[Floats]) -> Floats:
+        """Return the moments of the product of a measure of a field and sums over the further modes."""
+        assert isinstance(measure, Density)
+        field = self.basis.synthesise(self.own.T @ measure.field).copy()
+        values = np.exp(field - field.max())
+        values /= self.basis.analyse(values).item(0)
+        for function in factors:
+            values *= self.basis.synthesise(self.further.T @ function)
+        return self.basis.analyse(values)
 
     def moments(self, measure: Measure) -> Floats:
         """Return the moments of a measure with the symmetry of the group in the basis of the subgroup."""
@@ -173,18 +261,34 @@ class _Modes(NamedTuple):
 
 
 @functools.lru_cache(maxsize=16)
-def _modes(complement: GroupComplement, own: tuple[int, ...], further: tuple[int, ...], nodes: int) -> _Modes:
-    cells = np.union1d(own, further)
+def _modes(
+    complement: GroupComplement, own: tuple[int, ...], further: tuple[int, ...], others: tuple[int, ...], nodes: int
+) -> _Modes:
+    cells = np.array(sorted({*own, *further, *others}))
     # Products of two modes have degrees up to twice theirs.
     basis = InvariantBasis(complement.subgroup, cells, max(nodes, even_size(2 * int(cells[-1]))))
     of_own, of_further = [], []
     for degree in cells.tolist():
-        invariants, smaller = complement.subgroup.harmonics(degree), complement.group.harmonics(degree)
-        inside = smaller @ invariants.T
-        _, _, rows = np.linalg.svd(inside)
-        of_own.append(inside if degree in own else np.zeros((0, len(invariants))))
-        of_further.append(rows[len(smaller) :] if degree in further else np.zeros((0, len(invariants))))
+        inside, rows = _within(complement, degree)
+        of_own.append(inside if degree in own else inside[:0])
+        of_further.append(rows if degree in further else rows[:0])
     return _Modes(basis, block_diag(*of_own), block_diag(*of_further))
+
+
+@functools.lru_cache(maxsize=1024)
+def _within(complement: GroupComplement, degree: int) -> tuple[Floats, Floats]:
+    """Return the own modes of a degree and the further ones, as rows, among the invariants of the subgroup."""
+    inside = complement.group.harmonics(degree) @ complement.subgroup.harmonics(degree).T
+    return inside, np.linalg.svd(inside)[2][len(inside) :]
+
+
+def _among(complement: GroupComplement, degrees: Integers, subgroup: Group, cells: Integers) -> Floats:
+    """Return the further modes of some degrees of a class among the invariants of a subgroup of its own."""
+    blocks, known = [], np.unique(degrees).tolist()
+    for degree in cells.tolist():
+        rows = _within(complement, degree)[1] @ complement.subgroup.harmonics(degree)
+        blocks.append((rows if degree in known else rows[:0]) @ subgroup.harmonics(degree).T)
+    return np.asarray(block_diag(*blocks))
 
 
 def complements(basis: Basis, last: int) -> tuple[AzimuthalComplement | GroupComplement, ...]:

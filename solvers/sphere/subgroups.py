@@ -4,8 +4,8 @@ import functools
 
 import numpy as np
 
-from ..bases import Integers
-from ..bases.representations import TRIVIAL, Group
+from ..bases import Floats, Integers
+from ..bases.representations import SAME_ELEMENT, TRIVIAL, Group
 
 
 @functools.lru_cache(maxsize=32)
@@ -31,6 +31,23 @@ def subgroups(group: Group) -> tuple[Group, ...]:
             waiting.append((larger, found[larger]))
     ordered = sorted(found.items(), key=lambda each: -len(each[0]))
     return tuple(Group(group.elements[list(generators)]) if generators else TRIVIAL for _, generators in ordered)
+
+
+@functools.lru_cache(maxsize=256)
+def larger_by_two(subgroup: Group, group: Group) -> Group | None:
+    """Return a subgroup of a group that has those of a given one and as many others; None if there is none."""
+    for element in group.elements:
+        doubled = np.concatenate([subgroup.elements, element @ subgroup.elements])
+        if _has(subgroup, element) or not _has(subgroup, element @ element):
+            continue
+        if all(_has(subgroup, element @ each @ element.T) for each in subgroup.elements):
+            return Group(doubled)
+    return None
+
+
+def _has(group: Group, element: Floats) -> bool:
+    """Return whether an orthogonal transformation is in a group."""
+    return bool((np.abs(group.elements - element).max(axis=(1, 2)) < SAME_ELEMENT).any())
 
 
 def _products(group: Group) -> Integers:

@@ -46,20 +46,20 @@ class ComplementaryBlock:
         self.state, self.complement, self.degrees = state, complement, degrees
         self.weights = 1.0 / degrees
         self.coefficients = plane.coefficients(*state.place, degrees)
-        self.density = Density(state.weighted.basis, state.field, state.gibbs.moments)
         self.covariance = complement.covariance(self._response, degrees)
         attractions = self.coefficients.attractions / self.weights
         self.matrix = np.eye(degrees.size) - self.weights[:, None] * self.covariance * attractions
         if complement.rotates and plane.problem.confinement is None:
-            turns = (self.weights * complement.rotation(self.density, degrees).T).T
+            density = Density(state.weighted.basis, state.field, state.gibbs.moments)
+            turns = (self.weights * complement.rotation(density, degrees).T).T
             # The uniform state, at which a curve may end, has none.
             if np.any(turns):
                 self.matrix = plus_projector(self.matrix, turns)
 
-    @property
+    @cached_property
     def _response(self) -> Measure:
         """The measure under which integrals of products of two modes are the change of their means."""
-        raise NotImplementedError
+        return self.state.measure(1)
 
     def slopes(self, null: Borders) -> tuple[Floats, Floats]:
         """Return the derivatives of the condition in the unknowns of the state, and in x and q."""
@@ -79,18 +79,10 @@ class GradientBlock(ComplementaryBlock):
 
     state: GradientState
 
-    @property
-    def _response(self) -> Measure:
-        return self.density
-
     def _response_slopes(self, chi: Floats, phi: Floats) -> tuple[Floats, Floats]:
-        third = self.third_moments(chi, phi)
+        third, product = self.complement.products(self._response, self.degrees, chi, phi)
+        third = third - product * self.state.means
         return third * self.state.coefficients.attractions, self.state.field_slopes @ third
-
-    def third_moments(self, chi: Floats, phi: Floats) -> Floats:
-        """Return <chi phi (c - <c>)> of the state's own modes c, chi and phi being sums of those of the block."""
-        third, product = self.complement.products(self.density, self.degrees, chi, phi)
-        return third - product * self.state.means
 
 
 class SoftmaxBlock(ComplementaryBlock):
@@ -98,16 +90,12 @@ class SoftmaxBlock(ComplementaryBlock):
 
     state: SoftmaxState
 
-    @cached_property
-    def _response(self) -> Measure:
-        return Sampled(self.state.nodal_basis, self.state.nodal_density / self.state.average)
-
     def _response_slopes(self, chi: Floats, phi: Floats) -> tuple[Floats, Floats]:
         state, basis = self.state, self.state.nodal_basis
-        response, average = self._response, state.average
+        response = self._response
         p, attractions = state.exponent, state.coefficients.attractions
         _, product = self.complement.products(response, self.degrees, chi, phi)
-        further = Sampled(basis, response.values / average)
+        further = state.measure(2)
         third, _ = self.complement.products(further, self.degrees, chi, phi)
         in_moments = ((1.0 - 1.0 / p) * third - product * basis.means(response.moments)) * attractions
 

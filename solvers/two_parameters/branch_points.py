@@ -7,19 +7,11 @@ The matrix is that of :mod:`solvers.two_parameters.blocks`, the condition that o
 
 the change of the field being one of the state's own modes.
 
-Where a perturbation and its negative are images of each other, the free energy along the branch born there is
-:math:`F + F_4 s^4 + ...` of the amplitude s of u, after the state's own modes have followed,
-
-.. math:: J w = \tfrac12 S\,\mathrm{cum}(\phi,\phi,c), \qquad
-          F_4 = -\tfrac1{24}\,\mathrm{cum}_4(\phi)
-                - \tfrac14 \sum_k (\sigma_k w_k/S_k)\,\mathrm{cum}(\phi, \phi, c_k),
-
-and the branch turns from continuous to discontinuous where it vanishes: a tricritical point. It has a pole where J
-is singular, at folds of the state, and none once it is multiplied by the determinant of J.
+Where the branches born there turn from continuous to discontinuous see :mod:`solvers.two_parameters.turning`.
 """
 
 from collections.abc import Callable, Sequence
-from functools import cached_property
+from functools import cached_property, partial
 
 import numpy as np
 
@@ -32,15 +24,18 @@ from ..domains import solvers_of
 from ..geometry import Complement
 from ..limits import MAX_UNKNOWNS
 from .at_place import state_at
-from .blocks import ComplementaryBlock, GradientBlock, block_at
+from .blocks import ComplementaryBlock, block_at
 from .extended import ExtendedEquation, System
 from .plane import Plane
 from .singular import Borders, SingularEquation, SingularSystem
 from .starts import MOVED, Start, first_point, located
 from .states import AtState
+from .turning import about_other_axis, turning
 
 # A direction is simple in a class where all others are farther from neutral by so much.
 SIMPLE = 1e3
+# Of classes that contain each other one is nearer to singular if its singular values differ by more than rounding.
+ROUNDINGS = 64
 
 
 class BranchPointSystem(SingularSystem):
@@ -62,33 +57,11 @@ class BranchPointSystem(SingularSystem):
         return self.block.slopes(self.null)
 
     @property
-    def turning(self) -> float:
-        """F_4 of a perturbation of variance one, times det J."""
-        (state,), block = self.states, self.block
-        assert isinstance(block, GradientBlock)
-        weights = state.weighted.weights
-        phi = block.coefficients.attractions * self.null[0] / block.weights
-        second, fourth = block.complement.even_moments(block.density, block.degrees, phi)
-        squares = block.third_moments(phi, phi) / second
-        # The adjugate, det J times the inverse, is regular where the state itself is neutral as well.
-        follows = adjugate(state.matrix) @ (0.5 * weights * squares)
-        own_part = squares @ (state.coefficients.attractions * follows / weights)
-        cumulant = fourth / second**2 - 3.0
-        return float(-cumulant / 24.0 * np.linalg.det(state.matrix) - own_part / 4.0)
-
-    @property
     def normal(self) -> Floats:
         """The derivatives of h in x and q along the stationary states, (2,)."""
         (state,) = self.states
         in_unknowns, in_place = self.condition_slopes
         return np.asarray(in_place - state.slopes @ np.linalg.solve(state.matrix.T, in_unknowns))
-
-
-def adjugate(matrix: Floats) -> Floats:
-    """Return the matrix of cofactors of a square matrix, transposed: its determinant times its inverse."""
-    left, sizes, right = np.linalg.svd(matrix)
-    others = np.array([np.delete(sizes, place).prod() for place in range(sizes.size)])
-    return np.asarray(np.linalg.det(left) * np.linalg.det(right) * (right.T * others) @ left.T)
 
 
 class BranchPointEquation(SingularEquation):
@@ -135,21 +108,30 @@ class BranchPointEquation(SingularEquation):
         return f"branch point of the {names[0]}"
 
     @property
-    def tests(self) -> dict[str, Callable[[Point], float]]:
-        """A function that vanishes where the branch born at the branch point turns."""
-        turns = self.complement.halves and not self.untested
-        return {"tricritical": self._turning} if turns else {}
+    def tests(self) -> Sequence[tuple[str, Callable[[Point], float]]]:
+        """Functions that vanish where a branch born at the branch point turns."""
+        if not self.complement.pitchfork or self.untested:
+            return ()
+        kinds = (False, True) if self.complement.quarters else (False,)
+        return [("tricritical", partial(self._turning, other)) for other in kinds]
 
     @property
     def untested(self) -> str:
         """Why no turning branches are looked for."""
-        turns = self.complement.halves and self.plane.problem.lacks(Capability.FREE_ENERGY)
-        return "the law has no free energy" if turns else ""
+        problem = self.plane.problem
+        if not self.complement.pitchfork:
+            return ""
+        if self.complement.quarters and problem.confinement is not None and problem.lacks(Capability.GRADIENT):
+            return "in a confinement they are about the axes of a state without a free energy"
+        return self.complement.untold
 
-    def _turning(self, point: Point) -> float:
+    def _turning(self, other: bool, point: Point) -> float:
         found = self.system(point.unknowns_on(self)[0], point.q)
         assert isinstance(found, BranchPointSystem)
-        return found.turning
+        block, null = found.block, found.null
+        if other:
+            block, null = about_other_axis(block, null, self.plane)
+        return turning(block, null, self.plane, self.last)
 
     def partners(self, degree: int, last: int) -> list[int]:
         """Return the modes of the class, one of which is critical where the curve meets the uniform state."""
@@ -228,6 +210,23 @@ def branch_point_start(start: Start, plane: Plane) -> Point | End:
     return first_point(nearest, np.append(b, place[0]), place[1])
 
 
+def require_halved(start: Start, plane: Plane) -> None:
+    """Refuse a tricritical point of branches that have another symmetry than half of that of their parent.
+
+    Raises
+    ------
+    InvalidInput
+        If they do.
+    """
+    place, basis, b = located(start, plane, start.first)
+    nearest = nearest_block(state_at(plane, basis, place, b), plane, MOVED)
+    if nearest is None or nearest.complement.nested or nearest.complement.squares is not None:
+        raise InvalidInput(
+            "the branch that turns at the start has not half the symmetry of its parent, and its folds and "
+            "first-order lines are not followed from here; start from one of them in a diagram beside it"
+        )
+
+
 def nearest_block(state: AtState, plane: Plane, least: float = np.inf) -> BranchPointEquation | None:
     """Return the system of branch points in the block that is nearest to a singular one at a state.
 
@@ -236,13 +235,13 @@ def nearest_block(state: AtState, plane: Plane, least: float = np.inf) -> Branch
     basis, nearest = state.weighted.basis, None
     last = max(int(basis.degrees[-1]) + basis.symmetry, plane.last)
     for complement in solvers_of(plane.problem).geometry.complements(basis, last):
-        degrees = complement.degrees(last)
-        degrees = plane.significant(*state.place, degrees) if degrees.size else degrees
+        degrees = plane.significant(*state.place, complement.degrees(last))
         if not degrees.size:
             continue
         left, sizes, right = np.linalg.svd(block_at(state, plane, complement, degrees).matrix)
         simple = not complement.nested or sizes.size == 1 or sizes[-2] > SIMPLE * sizes[-1]
-        if simple and sizes[-1] < least:
+        margin = ROUNDINGS * EPS * sizes[0] if complement.nested and nearest is not None else 0.0
+        if simple and sizes[-1] < least - margin:
             least = float(sizes[-1])
             nearest = BranchPointEquation(plane, (basis,), complement, degrees, last, (left[:, -1], right[-1]))
     return nearest
@@ -253,7 +252,7 @@ def halving_determinant(state: AtState, plane: Plane) -> float:
     basis, product = state.weighted.basis, 1.0
     last = max(int(basis.degrees[-1]) + basis.symmetry, plane.last)
     for complement in solvers_of(plane.problem).geometry.complements(basis, last):
-        if complement.halves and not complement.rotates:
+        if complement.pitchfork and complement.squares is None and not (complement.rotates or complement.nested):
             degrees = plane.significant(*state.place, complement.degrees(last))
             if degrees.size:
                 product *= float(np.linalg.det(block_at(state, plane, complement, degrees).matrix))

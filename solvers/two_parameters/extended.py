@@ -153,9 +153,9 @@ class ExtendedEquation(StationaryEquation):
         return {}
 
     @property
-    def tests(self) -> dict[str, Callable[[Point], float]]:
-        """Functions of a point of the curve that vanish at organising points, by their type."""
-        return {}
+    def tests(self) -> Sequence[tuple[str, Callable[[Point], float]]]:
+        """Functions of a point of the curve that vanish at organising points, with their types."""
+        return ()
 
     @property
     def untested(self) -> str:

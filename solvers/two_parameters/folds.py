@@ -18,6 +18,7 @@ import numpy as np
 from ..bases import Basis, Floats
 from ..branches.continuation import End, Point
 from .at_place import state_at
+from .branch_points import require_halved
 from .extended import System
 from .plane import Plane
 from .singular import Borders, SingularEquation, SingularSystem
@@ -59,9 +60,9 @@ class FoldEquation(SingularEquation):
         return f"fold of the {names[0]}"
 
     @property
-    def tests(self) -> dict[str, Callable[[Point], float]]:
+    def tests(self) -> Sequence[tuple[str, Callable[[Point], float]]]:
         """The third moment that vanishes at cusps."""
-        return {"cusp": self._asymmetry}
+        return [("cusp", self._asymmetry)]
 
     def _asymmetry(self, point: Point) -> float:
         found = self.system(point.unknowns_on(self)[0], point.q)
@@ -84,6 +85,8 @@ class FoldEquation(SingularEquation):
 
 def fold_start(start: Start, plane: Plane) -> Point | End:
     """Return the first point of the fold curve through a start."""
+    if start.halves:
+        require_halved(start, plane)
     place, basis, b = located(start, plane, start.first, whole=False)
     equation = FoldEquation(plane, (basis,), null_vectors(plane, basis, place, b))
     b, q = np.append(b, place[0]), place[1]

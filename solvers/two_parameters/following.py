@@ -55,7 +55,7 @@ class Knot:
     point: Point
     place: Place
     row: Row
-    tests: dict[str, float]
+    tests: list[float]
     margins: dict[int, float]
     event: Event | None = None
 
@@ -65,7 +65,7 @@ class Knot:
         equation = extended(point)
         system = equation.system(point.b, point.q)
         place = system.place
-        tests = {kind: function(point) for kind, function in equation.tests.items()}
+        tests = [function(point) for _, function in equation.tests]
         row, tolerance = (
             row_of(point, system),
             ROUNDINGS * EPS * max(map(abs, equation.plane.interval)),
@@ -244,9 +244,10 @@ class Arc:
 
 def _events(arc: Arc, last: Knot, knot: Knot, side: Side) -> list[Knot]:
     """Return the organising points between two knots; those that are not located are warned of."""
-    tests = extended(knot.point).tests.items()
     changed: list[tuple[str, int | None, Callable[[Point], float]]] = [
-        (kind, None, f) for kind, f in tests if last.tests[kind] * knot.tests[kind] < 0.0
+        (kind, None, function)
+        for (kind, function), before, after in zip(extended(knot.point).tests, last.tests, knot.tests, strict=True)
+        if before * after < 0.0
     ]
     changed += [
         ("mode interaction", mode, partial(_margin, mode))

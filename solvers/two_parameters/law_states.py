@@ -21,6 +21,7 @@ import numpy as np
 
 from ..bases import Basis, Floats, Gibbs
 from ..domains import solvers_of
+from ..geometry import Sampled
 from ..nodal import NodalEquation
 from ..sizing import Size, confinement_field, equation_in
 from ..softmax import SoftmaxEquation
@@ -41,6 +42,10 @@ class LawState(AtState):
     ) -> None:
         self._plane = plane
         super().__init__(weighted, place, coefficients, b)
+
+    def on(self, basis: Basis, coefficients: Coefficients, b: Floats) -> "LawState":
+        """Return the stationary equation of the law at the place with another basis, coefficients and unknown."""
+        return type(self)(self._plane, WeightedBasis.of(basis), self.place, coefficients, b)
 
     def _gibbs(self) -> Gibbs:
         return self._law.evaluate(*self._at).gibbs
@@ -173,6 +178,15 @@ class SoftmaxState(LawState):
         law = self._law
         assert isinstance(law, SoftmaxEquation)
         return law.exponent(self._at[1])
+
+    @property
+    def saturation(self) -> float:
+        """S = 1/p."""
+        return 1.0 / self.exponent
+
+    def measure(self, power: int) -> Sampled:
+        """Return the density over a power of the average u."""
+        return Sampled(self.nodal_basis, self.nodal_density / self.average**power)
 
     @cached_property
     def average(self) -> Floats:

@@ -189,6 +189,8 @@ class Plane:
 
     def significant(self, x: float, q: float, degrees: Integers) -> Integers:
         """Return which of some degrees the field has at x and q, or acquires with the two parameters."""
+        if not degrees.size:
+            return degrees
         coefficients = self.coefficients(x, q, degrees)
         slopes = coefficients.slopes
         keep = np.zeros(degrees.size, dtype=bool)

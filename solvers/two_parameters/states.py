@@ -17,6 +17,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..bases import EPS, Basis, Floats, Gibbs, log1p_beyond_linear, resolved
+from ..geometry import Density, Measure
 from .plane import Coefficients
 
 # Below this sum of sigma a^2 the terms of the free energy are summed without their common second order.
@@ -100,6 +101,19 @@ class AtState:
         """Return whether the quadrature resolves the density: its last moments are at rounding level."""
         raise NotImplementedError
 
+    def on(self, basis: Basis, coefficients: Coefficients, b: Floats) -> "AtState":
+        """Return the stationary equation of the law at the place with another basis, coefficients and unknown."""
+        raise NotImplementedError
+
+    @property
+    def saturation(self) -> float:
+        """S = 1/p of a density that is the power p of an average u, zero of one with u = 1."""
+        return 0.0
+
+    def measure(self, power: int) -> Measure:
+        """Return the density over a power of the average u."""
+        raise NotImplementedError
+
 
 class GradientState(AtState):
     """The stationary equation of the gradient law at one state; parameters are those of the base."""
@@ -148,6 +162,14 @@ class GradientState(AtState):
         phi /= np.linalg.norm(phi)
         variance = float(phi @ self.covariance @ phi)
         return float(phi @ self.third_moments(phi, phi) / variance**1.5)
+
+    def on(self, basis: Basis, coefficients: Coefficients, b: Floats) -> "GradientState":
+        """Return the stationary equation of the law at the place with another basis, coefficients and unknown."""
+        return GradientState(WeightedBasis.of(basis), self.place, coefficients, b)
+
+    def measure(self, power: int) -> Density:
+        """Return the density, the average being one."""
+        return Density(self.weighted.basis, self.field, self.gibbs.moments)
 
     def third_moments(self, chi: Floats, phi: Floats) -> Floats:
         """Return <(chi - <chi>)(phi - <phi>)(c - <c>)> of the modes c, chi and phi being sums of them."""

@@ -79,9 +79,9 @@ class ThresholdEquation(ExtendedEquation):
         return threshold_label(self.degree)
 
     @property
-    def tests(self) -> dict[str, Callable[[Point], float]]:
+    def tests(self) -> Sequence[tuple[str, Callable[[Point], float]]]:
         """A function that vanishes where the branch of the mode turns, if that is known."""
-        return {} if lacks_normal_form(self.plane.problem) else {"tricritical": self._excess}
+        return () if lacks_normal_form(self.plane.problem) else [("tricritical", self._excess)]
 
     @property
     def untested(self) -> str:

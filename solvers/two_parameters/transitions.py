@@ -23,7 +23,7 @@ from ..bases import Basis, Floats
 from ..branches.continuation import End, Point, length
 from ..newton import POLISHED, correct
 from .at_place import state_at
-from .branch_points import halving_determinant
+from .branch_points import halving_determinant, require_halved
 from .extended import ExtendedEquation, System
 from .folds import FoldEquation, null_vectors
 from .plane import Plane
@@ -124,12 +124,12 @@ class TransitionEquation(ExtendedEquation):
         return {"other_symmetry": 0 if len(self.bases) == 1 else self.bases[1].symmetry}
 
     @property
-    def tests(self) -> dict[str, Callable[[Point], float]]:
+    def tests(self) -> Sequence[tuple[str, Callable[[Point], float]]]:
         """Functions that vanish where the uniform state is critical, or has the free energy of both states."""
         if self.plane.problem.confinement is not None:
-            return {}
-        both: dict[str, Callable[[Point], float]] = {"triple point": self._energy} if len(self.bases) > 1 else {}
-        return both | {"end point": self._margin}
+            return ()
+        ends = [("end point", self._margin)]
+        return [("triple point", self._energy), *ends] if len(self.bases) > 1 else ends
 
     def _margin(self, point: Point) -> float:
         """Return a number that vanishes where a state is neutral to those of half its symmetry, the uniform to any.
@@ -256,6 +256,7 @@ def _from_branch_points(start: Start, plane: Plane, basis: Basis, b: Floats) -> 
 
     Nearby the folds are easier to find; at one of them both states are known, and the line is beside.
     """
+    require_halved(start, plane)
     place, half, born = located(start, plane, start.first, whole=False)
     null = null_vectors(plane, half, place, born)
     fold = FoldEquation(plane, (half,), null)

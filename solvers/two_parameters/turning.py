@@ -1,0 +1,101 @@
+r"""Where branches born as pitchforks at the branch points of a curve turn from continuous to discontinuous.
+
+A density is the power p of an average u, of the gradient law :math:`p \to \infty` and u = 1 in what follows. A
+perturbation :math:`\epsilon\phi` of the field F of :math:`u = 1 + F/p` changes it by, with :math:`g = \phi/u` and
+s = 1/p,
+
+.. math:: \rho\,\bigl(1 + \epsilon g + \tfrac{1-s}{2}\epsilon^2 g^2
+          + \tfrac{(1-s)(1-2s)}{6}\epsilon^3 g^3 + \dots\bigr)/Z .
+
+At a branch point with null vectors u and :math:`\psi` of the block let
+:math:`\phi = \sum_k(\sigma_k u_k/S_k)c_k` and :math:`\chi = \sum_k S_k\psi_k c_k`. Where a perturbation and its
+negative are images of each other, modes of the state and of the class of squares follow it in second order, and
+along :math:`\chi` remains the third,
+
+.. math:: J w = \tfrac{1-s}{2} S\,\mathrm{Cov}(g^2, c), \qquad \phi_w = \sum_k (\sigma_k w_k/S_k) c_k, \qquad
+          N = \tfrac{(1-s)(1-2s)}{6}\langle\chi g^3\rangle - \tfrac{1-s}{2}\langle\chi g\rangle\langle g^2\rangle
+          + (1-s)\langle\chi g\,\phi_w/u\rangle - \langle\chi g\rangle\langle\phi_w/u\rangle .
+
+The branch turns where N vanishes: a tricritical point. Of the gradient law :math:`\chi` is a multiple of
+:math:`\phi`, and :math:`-N/4` the coefficient of the fourth power of the amplitude in the free energy along the
+branch. N has a pole where J is singular, at folds of the state or where a mode of the class of squares is neutral
+too, and none once it is multiplied by the determinants.
+"""
+
+from dataclasses import replace
+
+import numpy as np
+
+from ..bases import Floats
+from .blocks import ComplementaryBlock, block_at
+from .plane import Plane
+from .singular import Borders
+
+
+def turning(block: ComplementaryBlock, null: Borders, plane: Plane, last: int) -> float:
+    """Return -N/4 of a perturbation of size one times the determinants of the matrices that have poles.
+
+    Parameters
+    ----------
+    block
+        The singular block.
+    null : ((size,) float, (size,) float)
+        The null vectors u and psi.
+    plane
+        The two parameters.
+    last
+        The largest degree of the class of squares that is looked at.
+    """
+    state, complement, degrees = block.state, block.complement, block.degrees
+    basis, s, means = state.weighted.basis, state.saturation, state.means
+    nodes = complement.nodes(basis, degrees)
+    fine = state.on(basis.resized(basis.cells, nodes), state.coefficients, state.unknown)
+    first, second, third = (fine.measure(power) for power in (1, 2, 3))
+    chi, phi = block.weights * null[1], block.coefficients.attractions * null[0] / block.weights
+    linear = complement.integral(first, degrees, np.array([chi, phi]))
+    square = complement.integral(second, degrees, np.array([phi, phi]))
+    quartic = complement.integral(third, degrees, np.array([chi, phi, phi, phi]))
+    alone = (1.0 - s) * ((1.0 - 2.0 * s) / 6.0 * quartic - 0.5 * linear * square)
+
+    squares, _ = complement.products(second, degrees, phi, phi)
+    mixed, _ = complement.products(second, degrees, chi, phi)
+    source = 0.5 * (1.0 - s) * state.weighted.weights * (squares - square * means)
+    gain = (1.0 - s) * mixed - linear * first.basis.means(first.moments)
+    gain = gain * state.coefficients.attractions / state.weighted.weights
+    own, of_own = float(np.linalg.det(state.matrix)), float(gain @ adjugate(state.matrix) @ source)
+
+    beside, of_squares = 1.0, 0.0
+    further = complement.squares
+    chosen = degrees[:0] if further is None else plane.significant(*state.place, further.degrees(last))
+    if further is not None and chosen.size:
+        of_further = block_at(state, plane, further, chosen)
+        source = 0.5 * of_further.weights * complement.square_products(second, degrees, phi, phi, chosen)
+        gain = complement.square_products(second, degrees, chi, phi, chosen) / of_further.weights
+        gain *= of_further.coefficients.attractions * (1.0 - s) ** 2
+        beside = float(np.linalg.det(of_further.matrix))
+        of_squares = float(gain @ adjugate(of_further.matrix) @ source)
+    return -0.25 * (alone * own * beside + of_own * beside + of_squares * own) / (linear * square)
+
+
+def about_other_axis(block: ComplementaryBlock, null: Borders, plane: Plane) -> tuple[ComplementaryBlock, Borders]:
+    """Return the block and its null vectors about the other reflection axis of a state on the circle.
+
+    Where squares of perturbations halve a symmetry that the perturbations themselves quarter, those even about the
+    one axis and about the other are no images of each other.
+    """
+    state, degrees = block.state, block.degrees
+    basis = state.weighted.basis
+    turned = replace(plane, axis=plane.axis + np.pi / basis.symmetry)
+    coefficients = turned.coefficients(*state.place, basis.degrees)
+    other = state.on(basis, coefficients, np.where(basis.cells % 2, -1.0, 1.0) * state.unknown)
+    residue = degrees % basis.symmetry
+    cells = (degrees - np.where(residue > basis.symmetry // 2, residue - basis.symmetry, residue)) // basis.symmetry
+    signs = np.where(cells % 2, -1.0, 1.0)
+    return block_at(other, turned, block.complement, degrees), (signs * null[0], signs * null[1])
+
+
+def adjugate(matrix: Floats) -> Floats:
+    """Return the matrix of cofactors of a square matrix, transposed: its determinant times its inverse."""
+    left, sizes, right = np.linalg.svd(matrix)
+    others = np.array([np.delete(sizes, place).prod() for place in range(sizes.size)])
+    return np.asarray(np.linalg.det(left) * np.linalg.det(right) * (right.T * others) @ left.T)
