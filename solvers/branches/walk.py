@@ -316,7 +316,8 @@ def _passes(followed: Followed, state: Point) -> bool:
     """Return whether a branch has a state, up to symmetry."""
     q = followed.knots[-1].point.equation.q_at(state.value)
     ends = (interval_end(one.point, other.point, q) for one, other in pairwise(followed.knots))
-    return any(end is not None and same_orbit(end.point, state) for end in ends)
+    there = [knot.point for knot in followed.knots if knot.point.q == q]
+    return any(same_orbit(point, state) for point in [*there, *(end.point for end in ends if end is not None)])
 
 
 def _edge(followed: Followed, register: Register) -> float:
