@@ -19,7 +19,7 @@ from .arclength import Arclength
 from .arrivals import same_place
 from .births import births_on_uniform
 from .continuation import Point
-from .detection import Event, interval_end
+from .detection import LOCATED, Event, interval_end
 from .first_steps import AT_END
 from .following import Followed, follow
 from .junctions import Departure, from_no_interaction
@@ -316,7 +316,8 @@ def _passes(followed: Followed, state: Point) -> bool:
     """Return whether a branch has a state, up to symmetry."""
     q = followed.knots[-1].point.equation.q_at(state.value)
     ends = (interval_end(one.point, other.point, q) for one, other in pairwise(followed.knots))
-    there = [knot.point for knot in followed.knots if knot.point.q == q]
+    # A branch followed again has the same knots to rounding, and near a fold it may not reach the coupling of one.
+    there = [knot.point for knot in followed.knots if abs(knot.point.q - q) <= LOCATED * abs(q)]
     return any(same_orbit(point, state) for point in [*there, *(end.point for end in ends if end is not None)])
 
 

@@ -163,9 +163,17 @@ def test_the_branch_that_leaves_a_zonal_state_crosses_the_octahedral_one_where_t
     assert middle[2] > 0.01
 
 
-def test_a_state_that_is_a_point_of_a_branch_already_is_not_followed_again():
-    # The branch between the octahedral and the C_4v one has a knot exactly where the search meets its other end.
-    problem = McKeanVlasov(Sphere(3), GegenbauerSeries((-0.25052, 0.09073, -0.59481, -1.02563)))
-    diagram = bifurcation_diagram(problem, (7.72105, 8.40433), rates=False, depth=2)
+@pytest.mark.parametrize(
+    ("series", "interval"),
+    [
+        # The branch between the octahedral and the C_4v one has a knot exactly where the search meets its other end,
+        ((-0.25052, 0.09073, -0.59481, -1.02563), (7.72105, 8.40433)),
+        # and here one beside a fold, where the couplings of the knots of both differ by rounding.
+        ((-0.24610, 0.09342, -0.59103, -1.02641), (7.70451, 8.38217)),
+    ],
+)
+def test_a_state_that_is_a_point_of_a_branch_already_is_not_followed_again(series, interval):
+    problem = McKeanVlasov(Sphere(3), GegenbauerSeries(series))
+    diagram = bifurcation_diagram(problem, interval, rates=False, depth=2)
     labels = [branch.label for branch in diagram.branches]
     assert sum(label.startswith("C_4v") and label.endswith("from octahedral") for label in labels) == 1
