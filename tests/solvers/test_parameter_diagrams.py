@@ -25,6 +25,8 @@ from meanfield import (
 from meanfield.equations import Interaction
 from meanfield.records import parameter_column
 from solvers import bifurcation_diagram, stationary_states
+from solvers.branches.passing import passing_branches, register_about
+from solvers.domains import solvers_of
 
 # Relative accuracy promised for located points, and that of states.
 LOCATED, STATE = 1e-12, 1e-11
@@ -295,3 +297,20 @@ def test_a_branch_between_two_thresholds_of_a_mode(coupling):
     assert branch.outcome is Outcome.JOINED_BRANCH
     assert not branch.unstable.any()
     assert branch.symmetry == 1
+
+
+def test_branches_have_their_states_at_the_couplings_of_their_own_points():
+    problem = McKeanVlasov(Circle(), Transformer(beta=5))
+    geometry, register = solvers_of(problem).geometry, register_about(problem.at(coupling=0.3))
+
+    def states_at(coupling):
+        passing = passing_branches(problem.at(coupling=coupling), geometry, register, 1)
+        return [len(each.points) for each in passing]
+
+    first = next(iter(passing_branches(problem.at(coupling=0.3), geometry, register, 1)))
+    couplings = [float(knot.point.coupling) for knot in first.followed.knots[1:-1] if knot.event is None]
+    for coupling in couplings[:: len(couplings) // 8]:
+        assert states_at(coupling) in (states_at(coupling * (1 - 1e-9)), states_at(coupling * (1 + 1e-9)))
+    (fold,) = (knot.point.coupling for knot in first.followed.knots if knot.event and knot.event.kind == "fold")
+    assert states_at(fold)[0] == 1
+    assert not any("resolve" in text for text in register.warnings)
