@@ -381,13 +381,10 @@ def _negative(values: Floats) -> int:
 
 
 def interval_end(first: Point, second: Point, q: float) -> Event | None:
-    """Return the endpoint event at which a curve crosses the coupling q, None if it does not.
-
-    The second point belongs to the segment and the first to the one before, so that a knot at q is met once.
-    """
-    if first.q == q or (first.q - q) * (second.q - q) > 0.0:
+    """Return the endpoint event at which a curve crosses the coupling q, None if it does not."""
+    if (first.q - q) * (second.q - q) >= 0.0:
         return None
-    point = second if second.q == q else _at_coupling(first, second, q)
+    point = _at_coupling(first, second, q)
     if point is None:
         found = _Curve(first, second).zero(lambda point: point.q - q)
         if found is None or abs(found[0].q - q) > LOCATED * q:

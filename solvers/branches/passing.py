@@ -73,11 +73,12 @@ def _passing(followed: Followed, coupling: Number) -> tuple[list[Point], bool]:
         equation = other.point.equation
         q = equation.q_at(coupling)
         crossing = interval_end(one.point, other.point, q)
-        if crossing is None:
-            continue
-        # A point of the branch is resolved, and at a fold it is not found by Newton's method at its coupling.
-        exact = crossing.point is other.point
-        point = other.point if exact else state_at(crossing.point.equation, crossing.point.b, q)
+        point: Point | End | None = None
+        if other.point.q == q:
+            # A point of the branch is resolved, and at a fold Newton's method at its coupling does not find it.
+            point = other.point
+        elif crossing is not None:
+            point = state_at(crossing.point.equation, crossing.point.b, q)
         if isinstance(point, Point):
             points.append(point)
         lost |= isinstance(point, End)

@@ -11,7 +11,7 @@ import numpy as np
 from ..bases import Floats, Integers
 from ..branches.arrivals import Arrival, arrival_near
 from ..branches.continuation import Point
-from ..branches.orbits import SAME
+from ..branches.orbits import SAME, SIGNIFICANT
 from ..equation import StationaryEquation
 from ..newton import NEUTRAL
 from ..sizing import equation_among
@@ -60,6 +60,9 @@ def meeting(last: Point, point: Point) -> Arrival | None:
         after = new * np.exp(-1j * degrees * angle)
         before = old * np.exp(-1j * degrees * before_angle)
         sizes = float(np.linalg.norm(before.imag)), float(np.linalg.norm(after.imag))
+        if max(sizes) <= SIGNIFICANT * float(np.linalg.norm(new)):
+            # Both states have the axis already, and what is left is rounding.
+            continue
         # Vectors on two sides of zero are as far apart as they are long; elsewhere opposite signs are chance.
         apart = float(np.linalg.norm(after.imag - before.imag))
         if float(after.imag @ before.imag) < 0.0 and sum(sizes) <= 1.2 * apart:

@@ -12,7 +12,7 @@ from meanfield import Outcome
 from ..bases import EPS, Floats
 from ..branches.arclength import Arclength
 from ..branches.continuation import PREDICTED_FROM, End, Point, hermite, length, point_between, trace
-from ..newton import POLISHED, correct
+from ..newton import POLISHED, Newton, correct
 from .extended import ExtendedEquation
 from .plane import Place, is_double
 from .recording import Row, row_of
@@ -29,6 +29,8 @@ SAMPLES = 9
 ROUNDINGS = 16
 # Unknowns at a point of a curve are known to this: near organising points equations are ill-conditioned.
 KNOWN = 1e-9
+# At a given parameter they are found beside them up to this, along a branch on which the coupling is stationary.
+BLURRED = Newton(last_step=1e-7)
 TOO_STRONG = "the coupling leaves the range of doubles, and the curve ends before"
 STRENGTH = "the coupling in units of a critical one, or the confinement in units of the noise, exceeds"
 
@@ -347,7 +349,8 @@ def _end(arc: Arc, last: Knot, knot: Knot) -> Knot | None:
         if located is None:
             return last
         point = located[0]
-    return Knot.at(point, Event("end"))
+    over = Knot.at(point, Event("end"))
+    return over if _is_end(over) else last
 
 
 def _is_end(knot: Knot) -> bool:
@@ -385,8 +388,15 @@ def _at_end(arc: Arc, end: float) -> Point | None:
         b[-1], border[-1] = aim, 1.0
     else:
         q = aim
-    solution = correct(equation, b, q, border, 0.0 if plane.in_coupling else 1.0, POLISHED)
-    if solution is None or length(solution.b - b, solution.q - q) > MISSED * (second.arclength - first.arclength):
+    for method in (POLISHED, BLURRED):
+        solution = correct(equation, b, q, border, 0.0 if plane.in_coupling else 1.0, method)
+        if solution is not None:
+            break
+    else:
+        return None
+    if solution.residual > ROUNDINGS * EPS:
+        return None
+    if length(solution.b - b, solution.q - q) > MISSED * (second.arclength - first.arclength):
         return None
     return Point(equation, solution, arclength).oriented(second.solution.tangent_b, second.solution.tangent_q)
 
