@@ -268,8 +268,8 @@ class Densities(Protocol):
         """Return whether no direction is unstable, up to rounding."""
         return not any(self.unstable_counts(point))
 
-    def turns_freely(self, point: "Point") -> bool:
-        """Return whether a state is one of those that turn freely where the confinement on its branch vanishes."""
+    def turns_freely(self, point: "Point", error: float) -> bool:
+        """Return whether the confinement on a branch vanishes, and states turn, at a q known to an error."""
         return False
 
     def blocks_of(self, point: "Point") -> Sequence[Block]:

@@ -226,4 +226,8 @@ def _solve_bordered(
 
 def solve_at(equation: StationaryEquation, b: Floats, q: float) -> Solution | None:
     """Return the solution at a fixed coupling, by Newton with the border (0, 1)."""
-    return correct(equation, b, q, np.zeros_like(b), 1.0, POLISHED)
+    solution = correct(equation, b, q, np.zeros_like(b), 1.0, POLISHED)
+    if solution is not None:
+        # The border fixes it up to the rounding of the elimination.
+        solution.q = q
+    return solution

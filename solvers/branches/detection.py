@@ -22,11 +22,14 @@ from meanfield.equations import has_free_energy
 from ..bases import EPS, Floats, Integers
 from ..geometry import Block, BlockMatrix
 from ..newton import NEUTRAL, ROUNDING, solve_at
+from ..weak import HALF_OF_THE_DIGITS
 from .continuation import Point, hermite, point_between, turning_point
 from .crossings import Crossing, crossing_between
 
 # A point at the end of an interval has its coupling to this share.
 LOCATED = 1e-10
+# The state there is known to half of the digits where the curve is steep.
+STRAYED = HALF_OF_THE_DIGITS
 # Eigenvalues farther than this from zero, a thousand times what counts as neutral, have the same sign by
 # factorisation and by decomposition, whose errors are some roundings of the norm.
 CERTAIN = 1e3 * NEUTRAL
@@ -390,6 +393,12 @@ def interval_end(first: Point, second: Point, q: float) -> Event | None:
         if found is None or abs(found[0].q - q) > LOCATED * q:
             return None
         point = found[0]
+        # Along the curve q is met to rounding over its slope.
+        solution = solve_at(point.equation, point.b, q)
+        if solution is not None and np.linalg.norm(solution.b - point.b) <= STRAYED:
+            point = Point(point.equation, solution, point.arclength).oriented(
+                point.solution.tangent_b, point.solution.tangent_q
+            )
     return Event("endpoint", point, 0.0, description=f"end of the {point.equation.parameter} interval")
 
 

@@ -159,7 +159,8 @@ class Comparison:
         first, second = self._states(coupling)
         steepness = abs(_slope(first, self.scale) - _slope(second, self.scale))
         _, rounding = _difference(first, second)
-        return first, second, second.q * float(rounding / max(steepness * abs(coupling), rounding))
+        moved = rounding * abs(second.equation.change(self.scale))
+        return first, second, float(moved / max(steepness, moved / second.q))
 
     def _states(self, coupling: float) -> tuple[Point, Point]:
         return _state_at(self.one, coupling, self.scale), _state_at(self.other, coupling, self.scale)

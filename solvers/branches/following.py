@@ -319,7 +319,9 @@ def _passage(last: Point, point: Point, counts: tuple[int, int], new: tuple[int,
 
 def _nearly_crosses(event: Event) -> bool:
     """Return whether the own block becomes singular at a point that is no crossing to rounding."""
-    return not event.meets and any(block.own for block in event.blocks)
+    if event.meets or not any(block.own for block in event.blocks):
+        return False
+    return not event.point.equation.densities.turns_freely(event.point, event.error)
 
 
 def _aside(between: Point, last: Point, point: Point) -> bool:

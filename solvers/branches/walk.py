@@ -241,7 +241,7 @@ def _branching_off(task: Task, followed: Followed, depth: int, register: Registe
     for event in (knot.event for knot in followed.knots):
         if event is None or event.kind != "branch point" or not event.blocks:
             continue
-        if event.point.equation.densities.turns_freely(event.point):
+        if event.point.equation.densities.turns_freely(event.point, event.error):
             # Its images under rotations are the branch that leaves it, at one value of the parameter.
             event.description = FREELY
             continue
@@ -280,7 +280,9 @@ def _is_new(
     """
     edge = _edge(followed, register)
     for index, crossing in crossings:
-        comes_in = followed.knots[index].point.q > edge
+        before = followed.knots[index].point
+        lowest = 0.0 if before.equation.ends is None else before.equation.ends[0]
+        comes_in = not lowest <= before.q <= edge
         if comes_in and any(same_orbit(crossing, state) for _, state in ends):
             del followed.knots[index + 1 :]
             ends += [(task, earlier) for place, earlier in crossings if place < index]
@@ -331,15 +333,16 @@ def _edge(followed: Followed, register: Register) -> float:
 def _crossings(followed: Followed, register: Register) -> Crossings:
     """Return the states at which a branch crosses the upper end of the interval, with the knot before, in order.
 
-    Where it ends there as its equation does, those are its first and its last state, if they are at an end.
+    Where its equation ends with the interval, those are its states at both ends: the first and the last one, and
+    others where a step leads over an end and back.
     """
     knots, within = followed.knots, followed.knots[-1].point.equation.ends
-    if within is not None:
-        outermost = sorted({0, len(knots) - 1})
-        return [(index, knots[index].point) for index in outermost if knots[index].point.q in within]
-    edge = _edge(followed, register)
-    ends = (interval_end(one.point, other.point, edge) for one, other in pairwise(followed.knots))
-    return [(index, end.point) for index, end in enumerate(ends) if end is not None]
+    at_knots = [] if within is None else [k for k in sorted({0, len(knots) - 1}) if knots[k].point.q in within]
+    found = [(index, knots[index].point) for index in at_knots]
+    for edge in (_edge(followed, register),) if within is None else within:
+        ends = (interval_end(one.point, other.point, edge) for one, other in pairwise(knots))
+        found += [(index, end.point) for index, end in enumerate(ends) if end is not None]
+    return sorted(found, key=lambda each: each[1].arclength)
 
 
 def _reached(departure: Departure, ends: list[tuple[Task, Point]]) -> bool:

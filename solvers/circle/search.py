@@ -108,7 +108,8 @@ class Densities(SearchSpace[Point]):
         self.starts = {Kind.NEWTON: count, Kind.RELAXED: count // 2}
         self._loose: Complexes = np.zeros((0, ensemble.degrees.size), dtype=complex)
         self._turned = self._polished = 0
-        self._equations: dict[tuple[int, bool], StationaryEquation | None] = {}
+        self._axes = self._possible_axes()
+        self._equations: dict[tuple[int, float | None], StationaryEquation | None] = {}
 
     def ends(
         self, kind: Kind, rounds: int, met: Sequence[Met[Point]], generator: np.random.Generator
@@ -184,33 +185,48 @@ class Densities(SearchSpace[Point]):
             return Lost.ARTEFACT
         moments = self.ensemble.moments(row[None])[0]
         symmetry = self._symmetry(moments)
-        upon = self._evened(moments)
-        if upon is not None and not self.ensemble.confined:
+        evened = ((axis, self._evened(moments, axis)) for axis in self._axes)
+        axis, upon = next(((axis, upon) for axis, upon in evened if upon is not None), (None, moments))
+        if axis is not None and not self.ensemble.confined:
             upon = upright(upon, symmetry, VANISHING)
-        point = None if upon is None else self._found(upon, symmetry, even=True)
-        if point is None:
-            point = self._found(moments, symmetry, even=False)
+        point = self._found(upon, symmetry, axis)
+        if point is None and axis is not None:
+            point = self._found(moments, symmetry, None)
         if point is None:
             return Lost.ARTEFACT
         return point if self.ensemble.confined or symmetry_of(point) else None
 
-    def _evened(self, moments: Complexes) -> Complexes | None:
-        """Return the moments of a density with its axis at 0, or that of the confinement; None if it has none."""
-        if not self._axis:
-            return evened(moments, VANISHING, turning=not self.ensemble.confined)
-        along = evened(turned(moments, -self._axis), VANISHING, turning=False)
-        return None if along is None else turned(along, self._axis)
+    def _possible_axes(self) -> list[float]:
+        """Return the angles of the axes about which densities may be even; any, for which 0 stands, if free."""
+        if not self.ensemble.confined:
+            return [0.0]
+        # Rotations of the confinement by 2 pi/m turn its axes, which are pi/m apart.
+        count = max(1, self._confining)
+        return [] if self._axis is None else [self._axis + np.pi * place / count for place in range(count)]
 
-    def _found(self, moments: Complexes, symmetry: int, *, even: bool) -> Point | None:
-        if (symmetry, even) not in self._equations:
+    def _evened(self, moments: Complexes, axis: float) -> Complexes | None:
+        """Return the moments of a density with the given axis, if it is free turned so; None if it has none."""
+        if not axis:
+            return evened(moments, VANISHING, turning=not self.ensemble.confined)
+        along = evened(turned(moments, -axis), VANISHING, turning=False)
+        return None if along is None else turned(along, axis)
+
+    def _found(self, moments: Complexes, symmetry: int, axis: float | None) -> Point | None:
+        if (symmetry, axis) not in self._equations:
             cells = int(self.ensemble.degrees[-1]) // symmetry
-            self._equations[symmetry, even] = stationary_equation(
-                self._geometry, self._problem, symmetry, self._sign, even=even, unknowns=cells
+            self._equations[symmetry, axis] = stationary_equation(
+                self._geometry,
+                self._problem,
+                symmetry,
+                self._sign,
+                even=axis is not None,
+                axis=axis or 0.0,
+                unknowns=cells,
             )
-        equation = self._equations[symmetry, even]
+        equation = self._equations[symmetry, axis]
         if equation is None:
             # The potential acts on no density of that symmetry, which is one of the confinement.
-            return None if symmetry == 1 else self._found(moments, 1, even=even)
+            return None if symmetry == 1 else self._found(moments, 1, axis)
         b = equation.unknown_with(moments.real, -moments.imag)
         return resolved_at(equation, b, equation.q_at(self._coupling))
 

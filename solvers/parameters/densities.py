@@ -86,10 +86,10 @@ class AlongParameter(Densities):
             found += [] if departure is None else [birth._replace(departure=departure)]
         return found
 
-    def turns_freely(self, point: Point) -> bool:
-        """Return whether the confinement vanishes at a state."""
-        equation = cast("ParameterEquation", point.equation)
-        return equation.path.vanishes(equation.path.value(point.q))
+    def turns_freely(self, point: Point, error: float) -> bool:
+        """Return whether the confinement vanishes at a state whose q is known to an error."""
+        path = cast("ParameterEquation", point.equation).path
+        return path.vanishes(path.value(point.q)) or path.reverses(point.q - error, point.q + error)
 
     def unstable_counts(self, point: Point, neutral: float = NEUTRAL) -> tuple[int, int]:
         """Return the numbers of unstable directions, of those that keep the axis of the state and of the others."""

@@ -1,6 +1,7 @@
 """Diagrams in the parameters of a confinement: its strength through zero, its orientation, its symmetry broken."""
 
 import functools
+import itertools
 
 import numpy as np
 import pytest
@@ -19,7 +20,10 @@ from meanfield import (
     Sphere,
 )
 from solvers import bifurcation_diagram, curve, stationary_states
+from solvers.branches.deflation import resolved_at
 from solvers.circle import uneven
+from solvers.domains import solvers_of
+from solvers.sizing import stationary_equation
 
 # Relative accuracy promised for located points, and that of states.
 LOCATED, STATE = 1e-12, 1e-11
@@ -109,30 +113,45 @@ def test_states_are_those_of_the_problem_there(case):
             assert nearest.unstable == branch.unstable[point]
 
 
-@pytest.mark.parametrize("rounding", [0.0, 1e-15])
-def test_a_field_of_two_wells_is_turned_by_its_sign(rounding, monkeypatch):
-    # The sign turns it by a right angle: the diagram is its own mirror image, whatever processors round.
-    exact, signs = uneven._complex_modes, np.random.default_rng(5)
-
-    def rounded(point):
-        modes = exact(point)
-        modes[0] += signs.choice([-1.0, 1.0]) * rounding
-        return modes
-
-    monkeypatch.setattr(uneven, "_complex_modes", rounded)
+@pytest.mark.parametrize(("second", "end"), [(-0.9, 0.4), (-0.6421005818743957, 0.3945641621239475), (-0.5, 0.3)])
+def test_a_field_of_two_wells_is_turned_by_its_sign(second, end):
+    # The sign turns it by a right angle: the diagram is its own mirror image, and the minimiser turns where it is zero.
     field = External(cosine=(0.0, 0.3))
-    problem = McKeanVlasov(Circle(), CosineSeries((-1.0, -0.9)), coupling=2.6, confinement=field)
-    diagram = bifurcation_diagram(problem, (-0.4, 0.4), parameter="confinement_cosine2", rates=False)
+    problem = McKeanVlasov(Circle(), CosineSeries((-1.0, second)), coupling=2.6, confinement=field)
+    diagram = bifurcation_diagram(problem, (-end, end), parameter="confinement_cosine2", rates=False)
     ends = [
         sorted(
             branch.unstable[point]
             for branch in diagram.branches
             for point in (0, -1)
-            if branch.values[point] == end
+            if branch.values[point] == value
         )
-        for end in (-0.4, 0.4)
+        for value in (-end, end)
     ]
-    assert ends[0] == ends[1] == [0, 1, 1, 2]
+    assert ends[0] == ends[1]
+    assert ends[0][0] == 0
+    (transition,) = diagram.events("transition")
+    assert transition.lower <= 0.0 <= transition.upper
+    assert transition.upper - transition.lower < LOCATED
+    # What is said of all diagrams over a parameter.
+    assert len(diagram.warnings) == 1
+
+
+def test_rounding_errors_across_an_axis_are_no_arrival(monkeypatch):
+    field = External(cosine=(0.0, -0.3))
+    problem = McKeanVlasov(Circle(), CosineSeries((-1.0, -0.9)), coupling=2.6, confinement=field)
+    state = next(state for state in stationary_states(problem, rates=False) if state.symmetry == 1)
+    equation = stationary_equation(solvers_of(problem).geometry, problem, even=False)
+    moments = np.zeros((2, 1 + equation.basis.degrees.max()))
+    moments[:, : state.cosine.size] = state.cosine[: moments.shape[1]], state.sine[: moments.shape[1]]
+    b = equation.unknown_with(*moments)
+    last, point = (resolved_at(equation, b, equation.q_at(coupling)) for coupling in (2.6, 2.61))
+    exact = uneven._complex_modes
+    monkeypatch.setattr(uneven, "_located_even", lambda *_: pytest.fail("an axis is gained that the states have"))
+    # Its sign changes from one to the other, about either axis of the field.
+    errors = itertools.cycle((-1e-15 - 1e-15j, 1e-15 + 1e-15j))
+    monkeypatch.setattr(uneven, "_complex_modes", lambda each: exact(each) + next(errors) * np.eye(1, 2)[0])
+    assert uneven.meeting(last, point) is None
 
 
 def test_what_is_not_followed_is_refused_in_a_sentence():
