@@ -388,14 +388,13 @@ def _at_end(arc: Arc, end: float) -> Point | None:
         b[-1], border[-1] = aim, 1.0
     else:
         q = aim
-    for method in (POLISHED, BLURRED):
-        solution = correct(equation, b, q, border, 0.0 if plane.in_coupling else 1.0, method)
-        if solution is not None:
-            break
-    else:
-        return None
-    if solution.residual > ROUNDINGS * EPS:
-        return None
+    border_q = 0.0 if plane.in_coupling else 1.0
+    solution = correct(equation, b, q, border, border_q, POLISHED)
+    if solution is None:
+        solution = correct(equation, b, q, border, border_q, BLURRED)
+        rounding = max(EPS, first.solution.residual, second.solution.residual)
+        if solution is None or solution.residual > ROUNDINGS * rounding:
+            return None
     if length(solution.b - b, solution.q - q) > MISSED * (second.arclength - first.arclength):
         return None
     return Point(equation, solution, arclength).oriented(second.solution.tangent_b, second.solution.tangent_q)
