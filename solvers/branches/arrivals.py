@@ -91,7 +91,7 @@ def leads_back(departure: Departure, arrival: Arrival) -> bool:
 def same_place(departure: Departure, arrival: Arrival) -> bool:
     """Return whether a departure starts at the branch point of an arrival."""
     point = arrival.point
-    if not np.any(departure.b):
+    if not np.any(departure.b) and departure.equation.basis.confinement is None:
         return _same_symmetry(departure.equation.basis, point.equation.basis) and leads_back(departure, arrival)
     if point.equation.apart(departure.value, arrival.value) > SAME_VALUE:
         return False
@@ -219,9 +219,15 @@ def critical_point(
 
 
 def _beside(equation: StationaryEquation, b: Floats, q: float) -> Point | None:
-    """Return the state near a guess of the guess' size, which distinguishes it from others at one coupling."""
+    """Return the state near a guess of the guess' size, which distinguishes it from others at one coupling.
+
+    At zero that is the density of a confinement on which no mode acts; the uniform state is no guess.
+    """
     size = math.sqrt(ddot(b, b))
-    for border_b, border_q in ((b / size, 0.0), (np.zeros_like(b), 1.0)) if size > 0.0 else ():
+    borders = [(np.zeros_like(b), 1.0)] if size > 0.0 or equation.basis.confinement is not None else []
+    if size > 0.0:
+        borders.insert(0, (b / size, 0.0))
+    for border_b, border_q in borders:
         solution = correct(equation, b, q, border_b, border_q, POLISHED)
         if solution is not None:
             return Point(equation, solution, 0.0)

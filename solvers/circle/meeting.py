@@ -60,7 +60,7 @@ def meeting(last: Point, point: Point) -> Arrival | None:
             found = _meeting_branch(older, point, outside)
             if found is not None and not (through_zero and _vanishes(found, older, point, ~outside)):
                 return found
-    return at_uniform(older, point) if through_zero else None
+    return at_uniform(older, point) if through_zero else _meeting_confinement(older, point)
 
 
 def _vanishes(arrival: Arrival, last: Point, point: Point, inside: np.ndarray) -> bool:
@@ -94,6 +94,20 @@ def _meeting_branch(last: Point, point: Point, outside: np.ndarray) -> Arrival |
         if found is not None:
             return found
     return None
+
+
+def _meeting_confinement(last: Point, point: Point) -> Arrival | None:
+    """Return the arrival at the density of a confinement alone, on whose symmetry no mode acts, or None."""
+    basis = point.equation.basis
+    if basis.confinement is None or float(last.b @ point.b) >= 0.0:
+        return None
+    symmetry = basis.symmetry * math.gcd(*(1 + np.flatnonzero(basis.confinement)).tolist())
+    everything = np.ones(basis.cells.size, dtype=bool)
+    if not np.all(basis.degrees % symmetry):
+        return None
+    _, q = crossing(last, point, everything)
+    change = point.b - last.b
+    return _located(point.equation, np.zeros_like(change), q, symmetry, change, length(change, point.q - last.q))
 
 
 def _located(

@@ -26,7 +26,7 @@ from scipy.optimize import brentq
 from meanfield import Equation, NotResolved, Number
 from meanfield.equations import Capability
 
-from ..bases import EPS, Basis, Floats, Integers
+from ..bases import EPS, Basis, Floats, Integers, multiples
 from ..equation import Evaluation, StationaryEquation, plus_projector
 from ..geometry import Geometry
 from ..inertia import count_negative
@@ -354,13 +354,16 @@ def along(
 ) -> ParameterEquation | None:
     """Return the equation of a kind along a path in the basis of an equation in the coupling somewhere on it.
 
-    It has all degrees that are significant anywhere; None if there are none.
+    It has all degrees that are significant anywhere, in a confinement one at least, which need not act; None if it
+    has none.
     """
     basis = _basis_along(path, equation)
     least = int(basis.degrees.max()) // basis.symmetry
     significant = path.starting(basis.admissible, basis.symmetry, least)
     if not significant.degrees.size:
-        return None
+        if path.problem.confinement is None:
+            return None
+        significant = SignificantDegrees(multiples(basis.symmetry, basis.symmetry), True, basis.symmetry)
     cells = significant.degrees // basis.symmetry
     most = 2 * int(cells.max())
     if path.moves_forces:

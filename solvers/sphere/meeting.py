@@ -34,10 +34,11 @@ NEARLY, CENTRES = 0.5, 3
 def meeting(last: Point, point: Point) -> Arrival | None:
     """Return the arrival of a curve of zonal states at a more symmetric one between two points, or None."""
     older = last.on(point.equation)
-    if point.equation.basis.confinement is not None:
-        return None
-    if _all_vanish(older, point):
+    confinement = point.equation.basis.confinement
+    if confinement is None and _all_vanish(older, point):
         return at_uniform(older, point)
+    if confinement is not None and confinement[::2].any():
+        return None
     odd = point.equation.basis.degrees % 2 == 1
     if odd.any() and _vanish(odd, older.b, point.b):
         return _meeting_even(older, point, odd)

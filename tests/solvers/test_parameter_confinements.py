@@ -5,6 +5,7 @@ import itertools
 
 import numpy as np
 import pytest
+from scipy.integrate import quad
 from scipy.optimize import brentq
 from scipy.special import ive
 
@@ -16,6 +17,7 @@ from meanfield import (
     Kuramoto,
     McKeanVlasov,
     NotResolved,
+    Outcome,
     Perceptron,
     Sphere,
 )
@@ -152,6 +154,42 @@ def test_rounding_errors_across_an_axis_are_no_arrival(monkeypatch):
     errors = itertools.cycle((-1e-15 - 1e-15j, 1e-15 + 1e-15j))
     monkeypatch.setattr(uneven, "_complex_modes", lambda each: exact(each) + next(errors) * np.eye(1, 2)[0])
     assert uneven.meeting(last, point) is None
+
+
+@pytest.mark.parametrize("dimension", [2, 3])
+def test_the_density_of_a_confinement_on_which_no_mode_acts_is_a_branch(dimension):
+    """The attraction acts on degree 1 only, the field on even ones; by quadrature where second moments are D/kappa."""
+    coupling, strength = (1.9, 4.9)[dimension - 2], 0.31
+    domain = Circle() if dimension == 2 else Sphere(dimension)
+    field = External(cosine=(0.0, strength))
+    problem = McKeanVlasov(domain, Kuramoto(), coupling=coupling, confinement=field)
+    diagram = bifurcation_diagram(problem, (0.6, 2.5), parameter="noise", rates=False)
+
+    def second_moment(noise, along):
+        def weighted(angle, value):
+            return value * np.exp(-strength * np.cos(2 * angle) / noise) * np.sin(angle) ** (dimension - 2)
+
+        def across(angle):
+            return np.cos(angle) ** 2 if along else np.sin(angle) ** 2 / (dimension - 1)
+
+        total, weight = (
+            quad(lambda angle, of=of: weighted(angle, of(angle)), 0.0, np.pi, epsabs=0.0, epsrel=1e-12)[0]
+            for of in (across, lambda angle: 1.0)
+        )
+        return coupling * total / weight - noise
+
+    expected = sorted(brentq(second_moment, 0.3, 3.0, args=(along,), xtol=1e-15) for along in (True, False))
+    points = diagram.events("branch point")
+    assert sorted(point.value for point in points) == pytest.approx(expected, rel=LOCATED)
+    primary, *clusters = diagram.branches
+    assert primary.label == "primary"
+    assert primary.symmetry == 2
+    assert {(branch.outcome, branch.symmetry) for branch in clusters} == {(Outcome.JOINED_BRANCH, 1)}
+    assert sorted(branch.values[-1] for branch in clusters) == pytest.approx(expected, rel=LOCATED)
+    assert primary.unstable[0] == dimension
+    assert primary.unstable[-1] == 0
+    # What is said of all diagrams over a parameter.
+    assert len(diagram.warnings) == 1
 
 
 def test_what_is_not_followed_is_refused_in_a_sentence():
