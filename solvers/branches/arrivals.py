@@ -13,7 +13,7 @@ from meanfield import Number
 from ..bases import Basis, Floats
 from ..equation import StationaryEquation
 from ..newton import POLISHED, ROUNDING, Solution, correct
-from .continuation import Point
+from .continuation import Point, length
 from .detection import eigenvalues
 from .junctions import INSEPARABLE, Departure
 
@@ -25,6 +25,8 @@ SAME_PLACE = 1e-5
 SAME_VALUE = 1e-7
 # Newton at a branch point may fall onto the more symmetric branch: modes that shrink by this factor in one step.
 COLLAPSE = 1e-6
+# Of two states near a guess the second is taken if its distance is less than this share of the other's.
+NEARER = 0.5
 # The first step of a secant towards a critical state, as a share of the distance that it may have.
 FIRST_SHARE = 1e-2
 
@@ -198,9 +200,11 @@ def critical_point(
         return point, float(eigenvalues(point, block)[index])
 
     found = [(start, float(values[index]))]
+    # At the size of the guess q is another where the size hardly depends on it.
+    farthest = reach + length(start.b - b, start.q - q)
     way, steepness = FIRST_SHARE * reach, 0.0
     for _ in range(30):
-        new = at(way) if abs(way) <= reach else None
+        new = at(way) if abs(way) <= farthest else None
         if new is None:
             return None
         (old, old_value), (point, value) = found[-1], new
@@ -212,23 +216,27 @@ def critical_point(
             break
         way = point.arclength - value / steepness
     point, value = min(found, key=lambda pair: abs(pair[1]))
-    if abs(value) > 1e-12:
+    if abs(value) > 1e-12 or length(point.b - b, point.q - q) > reach:
         return None
     noise = max(abs(value), ROUNDING) * abs(tangent_q)
     return point, noise / max(abs(steepness) * point.q, ROUNDING)
 
 
 def _beside(equation: StationaryEquation, b: Floats, q: float) -> Point | None:
-    """Return the state near a guess of the guess' size, which distinguishes it from others at one coupling.
+    """Return the state at the coupling of a guess or, if it is nearer, that of its size; None if none is found.
 
-    At zero that is the density of a confinement on which no mode acts; the uniform state is no guess.
+    The size distinguishes it from others at one coupling, unless it hardly depends on that. At zero that is the
+    density of a confinement on which no mode acts; the uniform state is no guess.
     """
     size = math.sqrt(ddot(b, b))
     borders = [(np.zeros_like(b), 1.0)] if size > 0.0 or equation.basis.confinement is not None else []
     if size > 0.0:
-        borders.insert(0, (b / size, 0.0))
-    for border_b, border_q in borders:
-        solution = correct(equation, b, q, border_b, border_q, POLISHED)
-        if solution is not None:
-            return Point(equation, solution, 0.0)
-    return None
+        borders.append((b / size, 0.0))
+    solutions = [correct(equation, b, q, *border, POLISHED) for border in borders]
+    found = [(length(each.b - b, each.q - q), each) for each in solutions if each is not None]
+    if not found:
+        return None
+    distance, solution = found[0]
+    if found[-1][0] < NEARER * distance:
+        solution = found[-1][1]
+    return Point(equation, solution, 0.0)

@@ -235,13 +235,14 @@ def _state_at(run: Run, coupling: float, scale: Number) -> Point:
     one, other = sorted(
         (knot.point for knot in run.knots[index - 1 : index + 1]), key=lambda point: point.arclength
     )
-    event = interval_end(one, other, other.equation.q_at(coupling * scale))
+    q = other.equation.q_at(coupling * scale)
+    event = interval_end(one, other, q)
     if event is not None:
         return event.point
     # A branch point has another rounding on each of its branches.
-    nearest = index - 1 + int(np.argmin(np.abs(run.couplings[index - 1 : index + 1] - coupling)))
-    if abs(run.couplings[nearest] - coupling) <= ROUNDINGS * EPS * abs(coupling):
-        return run.knots[nearest].point
+    nearest = min((one, other), key=lambda point: abs(point.q - q))
+    if abs(nearest.q - q) <= ROUNDINGS * EPS * q:
+        return nearest
     raise StateNotFound("no state was found between")
 
 
