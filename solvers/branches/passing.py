@@ -8,6 +8,7 @@ import numpy as np
 from meanfield import Equation, Number
 from meanfield.theory import transition_coupling
 
+from ..bases import EPS
 from ..geometry import Geometry
 from ..labels import unnumbered
 from .arclength import Arclength
@@ -21,6 +22,8 @@ from .walk import InCoupling, Task, walk
 BEYOND = 2.0
 # Relative distance within which a coupling is that of a vertical branch.
 VERTICAL = 1e-12
+# Roundings up to which a coupling is that of a point, whose q it was computed from.
+ROUNDINGS = 4
 FAMILY = ", one of a family"
 
 
@@ -72,12 +75,12 @@ def _passing(followed: Followed, coupling: Number) -> tuple[list[Point], bool]:
     for one, other in zip(followed.knots[:-1], followed.knots[1:], strict=True):
         equation = other.point.equation
         q = equation.q_at(coupling)
-        crossing = interval_end(one.point, other.point, q)
+        starts, ends = (abs(each.point.q - q) <= ROUNDINGS * EPS * q for each in (one, other))
         point: Point | End | None = None
-        if other.point.q == q:
+        if ends:
             # A point of the branch is resolved, and at a fold Newton's method at its coupling does not find it.
             point = other.point
-        elif crossing is not None:
+        elif not starts and (crossing := interval_end(one.point, other.point, q)) is not None:
             point = state_at(crossing.point.equation, crossing.point.b, q)
         if isinstance(point, Point):
             points.append(point)
