@@ -229,9 +229,9 @@ def _beside(equation: StationaryEquation, b: Floats, q: float) -> Point | None:
     density of a confinement on which no mode acts; the uniform state is no guess.
     """
     size = math.sqrt(ddot(b, b))
-    borders = [(np.zeros_like(b), 1.0)] if size > 0.0 or equation.basis.confinement is not None else []
-    if size > 0.0:
-        borders.append((b / size, 0.0))
+    if size == 0.0 and equation.basis.confinement is None:
+        return None
+    borders = [(np.zeros_like(b), 1.0)] + ([(b / size, 0.0)] if size > 0.0 else [])
     solutions = [correct(equation, b, q, *border, POLISHED) for border in borders]
     found = [(length(each.b - b, each.q - q), each) for each in solutions if each is not None]
     if not found:

@@ -384,7 +384,10 @@ def _negative(values: Floats) -> int:
 
 
 def interval_end(first: Point, second: Point, q: float) -> Event | None:
-    """Return the endpoint event at which a curve crosses the coupling q, None if it does not."""
+    """Return the endpoint event at which a curve crosses the coupling q, None if it does not.
+
+    It has exactly this q, or where Newton's method fails there, as at a fold, one within :data:`LOCATED` of it.
+    """
     if (first.q - q) * (second.q - q) >= 0.0:
         return None
     point = _at_coupling(first, second, q)

@@ -13,7 +13,7 @@ import numpy as np
 from meanfield import Domain, Equation
 from meanfield.equations import Capability
 
-from ..bases import EPS
+from ..bases import EPS, Basis
 from ..significant import amplitudes
 from .rotation import Complexes
 
@@ -50,6 +50,12 @@ def _axis(confinement: Any, domain: Domain) -> float | None:
         return None
     angle = float(np.pi * np.remainder(angles[found[0]] / np.pi + 0.5, 1.0) - 0.5 * np.pi)
     return angle if angle > -0.5 * np.pi else angle + np.pi
+
+
+def confining_symmetry_in(basis: Basis) -> int:
+    """Return n of the rotation symmetry of the confinement of a basis, 0 if it is constant."""
+    assert basis.confinement is not None
+    return basis.symmetry * int(np.gcd.reduce(np.flatnonzero(basis.confinement) + 1))
 
 
 def from_axis(coefficients: Complexes, axis: float, symmetry: int, first: int) -> Any:

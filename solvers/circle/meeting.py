@@ -16,6 +16,7 @@ from ..branches.continuation import Point, length
 from ..branches.junctions import Departure
 from ..equation import StationaryEquation
 from ..sizing import equation_among
+from .axes import confining_symmetry_in
 from .moments import complex_moments
 from .rotation import Complexes, overlaps, turned
 from .stability import Block
@@ -71,10 +72,7 @@ def _vanishes(arrival: Arrival, last: Point, point: Point, inside: np.ndarray) -
 
 def _admits(basis: Basis, symmetry: int) -> bool:
     """Return whether the confinement, if there is one, has a rotation symmetry of an order."""
-    if basis.confinement is None:
-        return True
-    degrees = basis.symmetry * (1 + np.flatnonzero(basis.confinement))
-    return bool(np.all(degrees % symmetry == 0))
+    return basis.confinement is None or confining_symmetry_in(basis) % symmetry == 0
 
 
 def _meeting_branch(last: Point, point: Point, outside: np.ndarray) -> Arrival | None:
@@ -101,11 +99,10 @@ def _meeting_confinement(last: Point, point: Point) -> Arrival | None:
     basis = point.equation.basis
     if basis.confinement is None or float(last.b @ point.b) >= 0.0:
         return None
-    symmetry = basis.symmetry * math.gcd(*(1 + np.flatnonzero(basis.confinement)).tolist())
-    everything = np.ones(basis.cells.size, dtype=bool)
-    if not np.all(basis.degrees % symmetry):
+    symmetry = confining_symmetry_in(basis)
+    if symmetry == 0 or not np.all(basis.degrees % symmetry):
         return None
-    _, q = crossing(last, point, everything)
+    _, q = crossing(last, point, np.ones(basis.cells.size, dtype=bool))
     change = point.b - last.b
     return _located(point.equation, np.zeros_like(change), q, symmetry, change, length(change, point.q - last.q))
 

@@ -15,7 +15,7 @@ from ..branches.orbits import SAME, SIGNIFICANT
 from ..equation import StationaryEquation
 from ..newton import NEUTRAL
 from ..sizing import equation_among
-from .axes import axis_of
+from .axes import axis_of, confining_symmetry_in
 from .moments import by_degree, complex_moments, field_slopes, moment_derivatives, significant_moments
 from .orbits import evened
 from .orbits import name_of as name_with_axis
@@ -89,7 +89,7 @@ def _axes(
         axis = axis_of(equation.problem)
         if axis is None:
             return
-        cells = int(np.gcd.reduce(np.flatnonzero(equation.basis.confinement) + 1))
+        cells = confining_symmetry_in(equation.basis) // equation.basis.symmetry
         for angle in equation.basis.symmetry * axis + np.pi * np.arange(cells) / cells:
             yield float(angle), float(angle)
         return

@@ -37,6 +37,7 @@ def meeting(last: Point, point: Point) -> Arrival | None:
     confinement = point.equation.basis.confinement
     if confinement is None and _all_vanish(older, point):
         return at_uniform(older, point)
+    # Its coefficients begin with degree 1.
     if confinement is not None and confinement[::2].any():
         return None
     odd = point.equation.basis.degrees % 2 == 1

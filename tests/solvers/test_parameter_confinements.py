@@ -139,6 +139,20 @@ def test_a_field_of_two_wells_is_turned_by_its_sign(second, end):
     assert len(diagram.warnings) == 1
 
 
+def test_states_without_an_axis_turn_freely_where_a_field_vanishes():
+    # There branches are known to the rounding over the field, whose own block is singular by the rotation alone.
+    field = External(cosine=(0.3,), sine=(0.0, 0.25))
+    problem = McKeanVlasov(Circle(), SERIES, coupling=3.0, confinement=field)
+    diagram = bifurcation_diagram(problem, (-0.18, 0.2), parameter="confinement_external_factor", rates=False)
+    points = diagram.events("branch point")
+    # All branches but the one through the uniform state, which all rotations leave as it is.
+    assert len(points) == len(diagram.branches) - 1 == 4
+    for point in points:
+        assert "turns freely" in point.description
+        assert point.lower <= 0.0 <= point.upper or abs(point.value) < 1e-6
+    assert not any("pass each other" in text for text in diagram.warnings)
+
+
 def test_rounding_errors_across_an_axis_are_no_arrival(monkeypatch):
     field = External(cosine=(0.0, -0.3))
     problem = McKeanVlasov(Circle(), CosineSeries((-1.0, -0.9)), coupling=2.6, confinement=field)
