@@ -6,7 +6,13 @@ from tests.campaign import subjects, trial
 from tests.campaigns import Verdict
 
 # Of subjects whose references take seconds those that take the fewest of the first five; others have the first two.
-TRIALS = {"rates-beside-degrees": (3,), "concentrated-rates": (2,), "phase-diagrams": (1,), "law-states": (3, 4)}
+TRIALS = {
+    "rates-beside-degrees": (3,),
+    "concentrated-rates": (2,),
+    "phase-diagrams": (1,),
+    "law-states": (3, 4),
+    "fields-over-parameters": (0, 2),
+}
 
 
 @pytest.mark.parametrize(

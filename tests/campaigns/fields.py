@@ -1,4 +1,4 @@
-"""Stationary states in fields: with several reflection axes, of tiny size, with kinks and singularities.
+"""States and diagrams in fields: with several reflection axes, of tiny size, with kinks and singularities.
 
 Brute force sees all densities. A search that has no argument for its completeness is allowed to lack saddles without a
 reflection axis of the field; stable states, states on an axis and the minimiser are asked for.
@@ -17,7 +17,7 @@ from meanfield import (
     Onsager,
     State,
 )
-from solvers import stationary_states
+from solvers import bifurcation_diagram, stationary_states
 from tests import brute_force
 from tests.campaigns import Finding, Verdict
 
@@ -39,6 +39,55 @@ def symmetric(rng: np.random.Generator) -> Finding:
     attraction = np.round(rng.normal(size=int(rng.integers(1, 4))) - 0.5, 3)
     coupling = round(float(rng.uniform(0.5, 7.0)), 3)
     return _compared(attraction, field, coupling, order)
+
+
+def over_parameters(rng: np.random.Generator) -> Finding:
+    """Diagrams over noise or the field, through zero too: at both ends stable states and those on an axis are there."""
+    order = int(rng.choice([1, 2, 3]))
+    field = np.zeros(order * int(rng.integers(1, 3)))
+    field[order - 1 :: order] = np.round(rng.uniform(0.1, 0.5, field.size // order) * rng.choice([-1.0, 1.0]), 3)
+    attraction = np.round(rng.normal(size=int(rng.integers(1, 4))) - 0.5, 3)
+    coupling = round(float(rng.uniform(0.5, 5.0)), 3)
+    problem = _problem(attraction, field, coupling)
+    if rng.random() < 0.5:
+        name, ends = "noise", np.round(rng.uniform((0.5, 1.2), (1.0, 2.0)), 3)
+    else:
+        name, ends = f"confinement_w{order}", np.round(rng.uniform((-0.6, 0.1), (-0.1, 0.6)), 3)
+    interval = (float(ends[0]), float(ends[1]))
+    call = f"bifurcation_diagram({problem!r}, {interval}, parameter={name!r})"
+    try:
+        diagram = bifurcation_diagram(problem, interval, parameter=name, rates=False)
+    except MeanfieldError as error:
+        return Finding(Verdict.REFUSED, call, str(error))
+    for end in interval:
+        there, noise = field.copy(), 1.0
+        if name == "noise":
+            noise = end
+        else:
+            there[order - 1] = end
+        found = [
+            diagram.state(branch.label, point)
+            for branch in diagram.branches
+            for point in {0, len(branch) - 1}
+            if branch.values[point] == end
+        ]
+        # In units of the noise.
+        space = brute_force.circle(attraction, there / noise)
+        lacking = _lacking(found, space, coupling / noise, order)
+        if lacking:
+            return Finding(Verdict.SILENT, call, f"at {name} = {end}: {lacking}")
+    return Finding(Verdict.RIGHT, call)
+
+
+def _lacking(states: list[State], space: brute_force.Discretisation, coupling: float, order: int) -> str:
+    """Return which stable states and states on an axis are missing or have another unstable count, in words."""
+    for true in brute_force.stationary_states(space, coupling, starts=512):
+        near = [state for state in states if _is(true, state, space)]
+        if not near and (true.unstable == 0 or _on_axis(true, space, order)):
+            return f"no state of energy {true.gap:.6g} with {true.unstable} unstable directions"
+        if near and not true.neutral and true.unstable not in {state.unstable for state in near}:
+            return f"{near[0].label} has {near[0].unstable} unstable directions, not {true.unstable}"
+    return ""
 
 
 def tiny(rng: np.random.Generator) -> Finding:
@@ -191,4 +240,9 @@ def _call(attraction: np.ndarray, field: np.ndarray, coupling: float) -> str:
     return f"stationary_states({_problem(attraction, field, coupling)!r})"
 
 
-SUBJECTS = {"symmetric-fields": symmetric, "tiny-fields": tiny, "kinked-fields": kinked}
+SUBJECTS = {
+    "symmetric-fields": symmetric,
+    "fields-over-parameters": over_parameters,
+    "tiny-fields": tiny,
+    "kinked-fields": kinked,
+}
