@@ -16,7 +16,7 @@ from meanfield import Equation, Number, Outcome, critical_modes
 
 from ..geometry import Geometry, Threshold
 from .arclength import Arclength
-from .arrivals import same_place
+from .arrivals import SAME_VALUE, same_place
 from .births import births_on_uniform
 from .continuation import Point
 from .detection import LOCATED, Event, interval_end
@@ -66,6 +66,10 @@ class Task:
         return nearest_part(self.parts, arclength).label if self.parts else self.label
 
 
+# Branches that have been followed, with their tasks.
+Walked = list[tuple[Task, Followed]]
+
+
 class Course(Protocol):
     """What branches are followed along: where they begin."""
 
@@ -113,7 +117,7 @@ def walk(course: Course, register: Register, depth: int, method: Arclength) -> I
     tasks = course.start(register, depth)
     known = register.arrivals
     ends: list[tuple[Task, Point]] = []
-    walked: list[tuple[Task, Followed]] = []
+    walked: Walked = []
     searched = False
     while tasks or not searched:
         if not tasks:
@@ -130,19 +134,21 @@ def walk(course: Course, register: Register, depth: int, method: Arclength) -> I
             continue
         if any(same_place(task.departure, arrival) for arrival in known):
             continue
-        found = _followed(task, ends, register, method)
+        found = _followed(task, ends, walked, register, method)
         if found is None:
             continue
         followed, crossings = found
         known += followed.arrivals
-        if not _is_new(task, followed, crossings, ends, register) or _retraces(task, followed, walked, register):
+        if not _is_new(task, followed, crossings, ends, walked, register):
+            continue
+        if _retraces(task, followed, walked, register):
             continue
         walked.append((task, followed))
         task.parts = parts_of(followed, task.label, register)
         if task.parts and task.origin is None and task.departure.order != 0:
             register.distant_births.add(task.departure.equation.sign)
         yield task, followed, len(tasks)
-        tasks += _branching_off(task, followed, depth, register)
+        tasks += _branching_off(task, followed, walked, depth, register)
 
 
 def _two_sides(task: Task, twin: Task) -> bool:
@@ -150,14 +156,25 @@ def _two_sides(task: Task, twin: Task) -> bool:
     return task.origin is not None and task.origin is twin.origin
 
 
+def _crosses(task: Task, known: Followed) -> bool:
+    """Return whether a known branch passes the branch point of a task, and is not the one on which that was found."""
+    if not isinstance(task.origin, Event) or any(knot.event is task.origin for knot in known.knots):
+        return False
+    return _passes(known, task.origin.point)
+
+
+def _meets(task: Task, twin: Task, walked: Walked) -> bool:
+    """Return whether a branch that ends where another one does has to: it leaves a point of that."""
+    return _two_sides(task, twin) or any(each is twin and _crosses(task, followed) for each, followed in walked)
+
+
 def _say_twin(task: Task, twin: Task, state: Point, register: Register) -> None:
-    """Warn that two branches are one, unless they are rotated copies on the two sides of one branch point."""
-    if not _two_sides(task, twin):
-        register.warnings.append(
-            f"{task.label}: the branch born at {task.departure.place} runs into "
-            f"{twin.label_at(state.arclength)} and is reported there; how the two connect was passed in one step, "
-            "and another branch through that point, stable states on it included, may be missing from there on"
-        )
+    """Warn that two branches are one."""
+    register.warnings.append(
+        f"{task.label}: the branch born at {task.departure.place} runs into "
+        f"{twin.label_at(state.arclength)} and is reported there; how the two connect was passed in one step, "
+        "and another branch through that point, stable states on it included, may be missing from there on"
+    )
 
 
 def _start(problem: Equation, geometry: Geometry, register: Register, depth: int) -> deque[Task | Threshold]:
@@ -199,7 +216,7 @@ def _start_confined(problem: Equation, geometry: Geometry, register: Register) -
 
 
 def _followed(
-    task: Task, ends: list[tuple[Task, Point]], register: Register, method: Arclength
+    task: Task, ends: list[tuple[Task, Point]], walked: Walked, register: Register, method: Arclength
 ) -> tuple[Followed, Crossings] | None:
     """Return a followed branch and its crossings of the upper end of the interval, or None if it has no point.
 
@@ -211,7 +228,7 @@ def _followed(
         return None
     crossings = _crossings(followed, register)
     twin = _twin(followed, crossings, ends)
-    if twin is None or _two_sides(task, twin[0]):
+    if twin is None or _meets(task, twin[0], walked):
         return followed, crossings
     finer = replace(method, max_step=method.max_step / FINER, tolerance=method.tolerance / FINER)
     followed = _follow(task, register, finer)
@@ -235,7 +252,7 @@ def _follow(task: Task, register: Register, method: Arclength) -> Followed | Non
     return followed if followed is not None and followed.knots else None
 
 
-def _branching_off(task: Task, followed: Followed, depth: int, register: Register) -> list[Task]:
+def _branching_off(task: Task, followed: Followed, walked: Walked, depth: int, register: Register) -> list[Task]:
     """Return the branches born on a branch, except where it crosses another; register those left out."""
     born: list[Task] = []
     for event in (knot.event for knot in followed.knots):
@@ -245,12 +262,30 @@ def _branching_off(task: Task, followed: Followed, depth: int, register: Registe
             # Its images under rotations are the branch that leaves it, at one value of the parameter.
             event.description = FREELY
             continue
+        crossed = _crossed(event, followed, walked)
+        if crossed is not None:
+            event.description = f"crosses {crossed}"
+            continue
         children = _children(task, event) if task.depth < depth else []
         born += children
         if not children:
             left_out = register.childless if task.depth < depth else register.beyond_depth
             left_out.append((task.label_at(event.point.arclength), event))
     return born
+
+
+def _crossed(event: Event, followed: Followed, walked: Walked) -> str | None:
+    """Return the name of a known branch that a branch crosses at its branch point, None if there is none."""
+    if not any(block.own for block in event.blocks):
+        return None
+    for task, known in walked:
+        places = [knot.event for knot in known.knots if knot.event is not None and knot.event.kind == "branch point"]
+        for place in places if known is not followed else ():
+            if event.point.equation.apart(event.point.value, place.point.value) <= SAME_VALUE and same_orbit(
+                event.point, place.point
+            ):
+                return task.label_at(place.point.arclength)
+    return None
 
 
 def _children(task: Task, event: Event) -> list[Task]:
@@ -272,7 +307,12 @@ def _twin(followed: Followed, crossings: Crossings, ends: list[tuple[Task, Point
 
 
 def _is_new(
-    task: Task, followed: Followed, crossings: Crossings, ends: list[tuple[Task, Point]], register: Register
+    task: Task,
+    followed: Followed,
+    crossings: Crossings,
+    ends: list[tuple[Task, Point]],
+    walked: Walked,
+    register: Register,
 ) -> bool:
     """Return whether a branch has new states in the interval, and add its crossings of the upper end to ``ends``.
 
@@ -289,13 +329,14 @@ def _is_new(
             return any(knot.point.q <= edge for knot in followed.knots)
     twin = _twin(followed, crossings, ends)
     if twin is not None:
-        _say_twin(task, *twin, register)
+        if not _meets(task, twin[0], walked):
+            _say_twin(task, *twin, register)
         return False
     ends += [(task, crossing) for _, crossing in crossings]
     return True
 
 
-def _retraces(task: Task, followed: Followed, walked: list[tuple[Task, Followed]], register: Register) -> bool:
+def _retraces(task: Task, followed: Followed, walked: Walked, register: Register) -> bool:
     """Return whether a branch that ends on another one is one known, in any orientation.
 
     It is if two of its states, a third of the way from its ends, are on the known one: followed from its other end
@@ -308,8 +349,8 @@ def _retraces(task: Task, followed: Followed, walked: list[tuple[Task, Followed]
     known = next((each for each in walked if all(_passes(each[1], state) for state in states)), None)
     if known is None:
         return False
-    crosses = isinstance(task.origin, Event) and _passes(known[1], task.origin.point)
-    if known[1].outcome is not Outcome.JOINED_BRANCH and not crosses:
+    meets = _two_sides(task, known[0]) or _crosses(task, known[1])
+    if known[1].outcome is not Outcome.JOINED_BRANCH and not meets:
         _say_twin(task, known[0], states[0], register)
     return True
 

@@ -30,11 +30,11 @@ def births_without_axis(event: Event) -> list[Birth]:
     """Return the branches born at a branch point of states without an axis, one of each group orbit."""
     if min(event.before or 0, event.after or 0) > FOLLOWED:
         return []
-    found: list[Birth] = []
+    kernels: list[tuple[HarmonicClass, Floats]] = []
     for block, (_, kernel) in zip(event.blocks, event.kernels, strict=True):
         assert isinstance(block, HarmonicClass)
-        found += broken_symmetry(event.origin, block, kernel)
-    return found
+        kernels.append((block, kernel))
+    return broken_symmetry(event.origin, kernels)
 
 
 def _about_the_axis(point: Point, block: AzimuthalBlock, degrees: Integers, kernel: Floats) -> list[Birth]:

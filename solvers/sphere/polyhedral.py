@@ -7,6 +7,8 @@ order m, :math:`g(\theta)\cos m\varphi` gives a branch of m-fold symmetry whose 
 :math:`\pi/m` of each other.
 """
 
+from collections.abc import Iterable
+
 import numpy as np
 
 from meanfield import Equation
@@ -14,7 +16,7 @@ from meanfield.harmonics import packed, place
 
 from ..bases import Floats, Integers, InvariantBasis
 from ..bases.invariant import FullBasis
-from ..bases.representations import Group, representation
+from ..bases.representations import SAME_ELEMENT, Group, representation
 from ..branches.births import departures
 from ..branches.continuation import Point
 from ..branches.junctions import Departure
@@ -31,10 +33,11 @@ from ..significant import (
     strengths,
 )
 from ..sizing import confining_field, equation_in
-from .groups import TRIVIAL, axial_groups, breaking_group, pyramidal
-from .harmonics import HarmonicClass, harmonic_perturbations
+from .groups import axial_groups, breaking_group, pyramidal
+from .harmonics import HarmonicClass, HarmonicPerturbations, harmonic_perturbations
 from .naming import name_of_departure
 from .stability import AzimuthalBlock
+from .subgroups import subgroups
 
 FEWEST_NODES = 32
 # A critical function and its image are the same up to this share of it.
@@ -126,27 +129,68 @@ def birth_in_group(departure: Departure) -> Birth:
     return Birth(departure, name_of_departure(departure), 1 if odd else 2)
 
 
-def broken_symmetry(point: Point, block: HarmonicClass, kernel: Floats) -> list[Birth]:
-    """Return the branches born where a state without an axis loses stability along one harmonic function.
+def broken_symmetry(point: Point, kernels: Iterable[tuple[HarmonicClass, Floats]]) -> list[Birth]:
+    """Return the branches born where a state without an axis loses stability along harmonic functions.
 
-    They have the symmetries under which the function is invariant. If another one maps it to its negative, its two
-    directions are images of each other; otherwise they are different states.
+    The images of such a function under the symmetry of the state span a space in which it acts, of one dimension or
+    of more. A branch is born for every subgroup that fixes one direction of it alone (equivariant branching lemma),
+    one of each class of images. Of others nothing is known: with cubic terms there is none.
     """
-    old, modes = point.equation, harmonic_perturbations(point.equation)
-    change = np.zeros(modes.basis.degrees.size)
-    change[list(block.places)] = kernel / modes.roots[list(block.places)]
-    images = np.array([_turned(modes.basis, change, element) for element in modes.group.elements])
-    scale = SAME_FUNCTION * float(np.abs(change).max())
-    kept = np.abs(images - change).max(axis=1) <= scale
-    group = Group(modes.group.elements[kept]) if np.count_nonzero(kept) > 1 else TRIVIAL
-    reversed_by_one = bool((np.abs(images + change).max(axis=1) <= scale).any())
+    modes = harmonic_perturbations(point.equation)
+    known = np.zeros((0, modes.basis.degrees.size))
+    found: list[Birth] = []
+    for block, kernel in kernels:
+        change = np.zeros(modes.basis.degrees.size)
+        change[list(block.places)] = kernel / modes.roots[list(block.places)]
+        change /= np.linalg.norm(change)
+        if np.linalg.norm(change - (known @ change) @ known) <= SAME_FUNCTION:
+            continue
+        images = np.array([_turned(modes.basis, change, element) for element in modes.group.elements])
+        _, sizes, directions = np.linalg.svd(images)
+        span = directions[: np.count_nonzero(sizes > SAME_FUNCTION * sizes[0])]
+        known = np.vstack([known, span])
+        found += _births_in(point, modes, span, change)
+    return found
+
+
+def _births_in(point: Point, modes: HarmonicPerturbations, span: Floats, change: Floats) -> list[Birth]:
+    """Return the branches born along directions of a space of functions, of which one is given.
+
+    If a symmetry maps a direction to its negative, its two branches are images of each other; otherwise they are
+    different states.
+    """
+    elements = modes.group.elements
+    turned = [[_turned(modes.basis, function, element) for function in span] for element in elements]
+    actions = np.array(turned) @ span.T
+    found = []
+    for subgroup in (modes.group, *subgroups(modes.group)):
+        inside = np.abs(elements[:, None] - subgroup.elements).max(axis=(2, 3)).min(axis=1) <= SAME_ELEMENT
+        projector = actions[inside].mean(axis=0)
+        if round(float(np.trace(projector))) != 1:
+            continue
+        direction = np.linalg.eigh(0.5 * (projector + projector.T))[1][:, -1]
+        images = direction @ actions
+        kept = np.abs(images - direction).max(axis=1) <= SAME_FUNCTION
+        if np.count_nonzero(kept) == subgroup.order:
+            function = direction @ span
+            side = 1.0 if function @ change >= 0.0 else -1.0
+            reversed_by_one = bool((np.abs(images + direction).max(axis=1) <= SAME_FUNCTION).any())
+            found += _births_along(point, modes, subgroup, side * function, reversed_by_one)
+    return found
+
+
+def _births_along(
+    point: Point, modes: HarmonicPerturbations, group: Group, function: Floats, reversed_by_one: bool
+) -> list[Birth]:
+    """Return the branches born along a function that a group leaves invariant, in one direction or in both."""
+    old = point.equation
     equation = invariant_equation(
         old.geometry, old.problem, group, old.sign, modes=old.basis.nodes, unknowns=int(old.basis.degrees.max())
     )
     if equation is None:
         return []
     b = point.unknown_in(equation)
-    direction = equation.unknown_with(*modes.basis.harmonics(change))
+    direction = equation.unknown_with(*modes.basis.harmonics(function))
     direction /= np.linalg.norm(direction)
     q = equation.q_at(point.coupling)
     order, sides = (2, (1.0,)) if reversed_by_one else (None, (1.0, -1.0))

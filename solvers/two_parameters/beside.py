@@ -10,7 +10,7 @@ from .at_place import state_at
 from .branch_points import nearest_block
 from .extended import ExtendedEquation
 from .folds import FoldEquation, null_vectors
-from .following import Knot, follow
+from .following import Knot, follow, turned_back
 from .plane import Plane
 from .starts import basis_of, unknown_of
 from .states import AtState
@@ -88,10 +88,10 @@ def _found(equation: ExtendedEquation, unknown: Floats, q: float, kind: str) -> 
     point = resolve(beside)
     if isinstance(point, End):
         return None
-    for _ in range(2):
-        found = follow(point, NEARBY, FIRST).knots
-        located = [knot for knot in found if knot.event is not None and knot.event.type == kind]
-        if located:
-            return located[0]
-        point = point.oriented(-point.solution.tangent_b, -point.solution.tangent_q)
-    return None
+    located = [
+        knot
+        for begin in (point, turned_back(point, point.arclength))
+        for knot in follow(begin, NEARBY, FIRST).knots
+        if knot.event is not None and knot.event.type == kind
+    ]
+    return min(located, key=lambda knot: knot.point.arclength, default=None)

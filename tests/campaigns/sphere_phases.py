@@ -1,0 +1,142 @@
+"""Phase diagrams and curves on S^2 against brute force among all densities."""
+
+from typing import Any
+
+import numpy as np
+
+from meanfield import Curve, GegenbauerSeries, InvalidInput, McKeanVlasov, PhaseDiagram, Sphere, critical_coupling
+from solvers import phase_diagram
+from tests import brute_force
+from tests.campaigns import Finding, Verdict
+from tests.campaigns.phases import ASIDE, CLOSE, TIE
+
+NODES, STARTS, PLACES, POINTS = 24, 256, 3, 3
+# A state is resolved by the nodes of brute force if other nodes give the same moments to this.
+FINER = 33
+# Of differences of densities along rotations.
+STEP = 1e-4
+WINDOW = (0.6, 1.6)
+
+
+def diagrams(generator: np.random.Generator) -> Finding:
+    """Judge the regions of a random phase diagram of up to four degrees, and the states of its curves."""
+    count = int(generator.integers(2, 5))
+    numbers = 2.0 * np.arange(1, count + 1) + 1.0
+    weights = np.round(generator.uniform(-0.4, 0.2, count) * numbers, 3)
+    if weights.min() > -0.3:
+        weights[0] = -1.0
+    place = int(generator.integers(count))
+    width = numbers[place] / 3.0
+    low, high = (float(np.round(weights[place] + side * generator.uniform(0.1, 0.6) * width, 3)) for side in (-1, 1))
+    name, series = f"w{place + 1}", tuple(weights.tolist())
+
+    def coefficients(value: float) -> Any:
+        return np.where(np.arange(count) == place, value, weights)
+
+    call = f"phase_diagram(McKeanVlasov(Sphere(3), GegenbauerSeries({series})), ({name!r}, ({low}, {high})), relative={WINDOW})"
+    try:
+        diagram = phase_diagram(
+            McKeanVlasov(Sphere(3), GegenbauerSeries(series)), (name, (low, high)), relative=WINDOW
+        )
+    except InvalidInput as refused:
+        return Finding(Verdict.REFUSED, call, str(refused))
+    wrong = [words for each in diagram.curves if (words := _wrong_curve(each, coefficients, generator))]
+    if wrong:
+        return Finding(Verdict.SILENT, call, "; ".join(wrong))
+    missed = [words for _ in range(PLACES) if (words := _wrong_region(diagram, coefficients, generator))]
+    if missed:
+        said = bool(diagram.warnings) or not all(region.agrees for region in diagram.regions)
+        return Finding(Verdict.SAID if said else Verdict.SILENT, call, "; ".join([*missed, *diagram.warnings]))
+    return Finding(Verdict.RIGHT, call, "; ".join(diagram.warnings))
+
+
+def _wrong_region(diagram: PhaseDiagram, weights: Any, generator: np.random.Generator) -> str:
+    (low, high), (bottom, top) = diagram.interval, diagram.window
+    x, y = generator.uniform(2 * ASIDE, 1.0 - 2 * ASIDE, 2)
+    around = {
+        id(diagram.region_at(low + (x + dx) * (high - low), bottom + (y + dy) * (top - bottom)))
+        for dx, dy in ((0, 0), (ASIDE, 0), (-ASIDE, 0), (0, ASIDE), (0, -ASIDE))
+    }
+    first, height = float(low + x * (high - low)), float(bottom + y * (top - bottom))
+    region = diagram.region_at(first, height)
+    if region is None or len(around) > 1:
+        return ""
+    coupling = float(critical_coupling(diagram.problem.with_parameter(diagram.parameter, first))) * height
+    space, finer = (brute_force.sphere(weights(first), nodes=nodes) for nodes in (NODES, FINER))
+    states = brute_force.stationary_states(space, coupling, starts=STARTS)
+    stable = [state for state in states if state.unstable == 0]
+    if not all(_resolved(state, finer, coupling) for state in stable):
+        return ""
+    if len(states) > 1 and states[1].gap - states[0].gap < TIE:
+        return ""
+    lowest = states[0].gap >= -TIE
+    if ((region.minimiser == "uniform"), region.stable) == (lowest, len(stable)):
+        return ""
+    return f"at ({first:.6g}, {height:.6g}) {region.name}, and brute force finds {'uniform' if lowest else 'clustered'}, {len(stable)} stable"
+
+
+def _resolved(state: Any, finer: Any, coupling: float) -> bool:
+    masses = brute_force.gibbs(finer, coupling, 1.0, state.moments[None])
+    return bool(np.abs(masses @ finer.values.T - state.moments).max() < CLOSE)
+
+
+def _wrong_curve(curve: Curve, weights: Any, generator: np.random.Generator) -> str:
+    for place in generator.integers(len(curve), size=POINTS).tolist():
+        value, coupling = float(curve.first[place]), float(curve.coupling[place])
+        space = brute_force.sphere(weights(value), nodes=NODES)
+        gaps: list[float] = []
+        for other in (False, True)[: 1 if curve.other_cosine is None else 2]:
+            state = curve.state(place, other=other)
+            moments = space.values @ (_density(state, _points()) * space.weights)
+            masses = brute_force.gibbs(space, coupling, 1.0, moments[None])[0]
+            apart = float(np.abs(space.values @ masses - moments).max())
+            finer = brute_force.sphere(weights(value), nodes=FINER)
+            if not np.abs(finer.values @ brute_force.gibbs(finer, coupling, 1.0, moments[None])[0] - space.values @ masses).max() < 1e-10:
+                # The nodes of brute force do not resolve it.
+                break
+            if apart > CLOSE:
+                return f"{curve.label} at {value:.9g}, {coupling:.9g} is no state: {apart:.1e}"
+            gaps.append(float(state.free_energy_gap))
+        if len(gaps) == 2 and abs(gaps[0] - gaps[1]) > CLOSE:
+            return f"the states of {curve.label} at {value:.9g} differ in energy by {gaps[0] - gaps[1]:.1e}"
+        if curve.type in ("fold", "branch point") and gaps:
+            rotations = _rotations(state, _points(), space.weights)
+            neutral = _neutral(space, coupling, masses)
+            if neutral[rotations] > np.sqrt(CLOSE):
+                return f"{curve.label} at {value:.9g}, {coupling:.9g} has no neutral direction but {neutral[rotations]:.1e}"
+    return ""
+
+
+def _rotations(state: Any, points: Any, weights: Any) -> int:
+    """Return the dimension of the orbit of a density: two about an axis, three of others, none of the uniform one."""
+    changes = []
+    for axis in np.eye(3):
+        moved = [_density(state, points + side * STEP * np.cross(axis, points)) for side in (1, -1)]
+        changes.append((moved[0] - moved[1]) / (2 * STEP))
+    products = (np.array(changes) * weights) @ np.array(changes).T
+    return int((np.linalg.eigvalsh(products) > STEP**2).sum())
+
+
+def _density(state: Any, points: Any) -> Any:
+    """Return the density with respect to the uniform probability at points (n, 3) of the directions."""
+    x, y, z = points.T
+    return 4.0 * np.pi * state.density(np.arctan2(np.hypot(x, y), z), np.arctan2(y, x))
+
+
+def _points() -> Any:
+    """Return the nodes of brute force as unit vectors (n, 3)."""
+    u, _ = np.polynomial.legendre.leggauss(NODES)
+    phi = 2.0 * np.pi * np.arange(2 * NODES) / (2 * NODES)
+    polar, azimuth = (grid.ravel() for grid in np.meshgrid(np.arccos(u), phi, indexing="ij"))
+    return np.stack([np.sin(polar) * np.cos(azimuth), np.sin(polar) * np.sin(azimuth), np.cos(polar)], axis=1)
+
+
+def _neutral(space: Any, coupling: float, masses: Any) -> Any:
+    means = space.values @ masses
+    covariance = (space.values * masses) @ space.values.T - np.multiply.outer(means, means)
+    return np.sort(
+        np.abs(np.linalg.eigvals(np.eye(means.size) + coupling * space.multipliers[:, None] * covariance))
+    )
+
+
+SUBJECTS = {"sphere-phase-diagrams": diagrams}
