@@ -43,8 +43,9 @@ class OrganisingPoint(Record):
     ----------
     type
         ``tricritical``, where a fold curve and a first-order line leave a threshold; ``cusp``, where two fold
-        curves end in each other; ``mode interaction``, where two thresholds cross; ``triple point``, where three
-        states have equal free energy; ``end point``, where a first-order line ends.
+        curves end in each other; ``mode interaction``, where two thresholds cross, or a fold and a branch point of
+        a branch meet; ``triple point``, where three states have equal free energy; ``end point``, where a
+        first-order line ends.
     parameters : (str, str)
         The names of the two parameters.
     values : (2,) float

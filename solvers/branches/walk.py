@@ -157,7 +157,7 @@ def _two_sides(task: Task, twin: Task) -> bool:
 
 
 def _crosses(task: Task, known: Followed) -> bool:
-    """Return whether a known branch passes the branch point of a task, and is not the one on which that was found."""
+    """Return whether a known branch passes the branch point of a task, beside the one on which that was found."""
     if not isinstance(task.origin, Event) or any(knot.event is task.origin for knot in known.knots):
         return False
     return _passes(known, task.origin.point)
@@ -279,7 +279,9 @@ def _crossed(event: Event, followed: Followed, walked: Walked) -> str | None:
     if not any(block.own for block in event.blocks):
         return None
     for task, known in walked:
-        places = [knot.event for knot in known.knots if knot.event is not None and knot.event.kind == "branch point"]
+        places = [
+            knot.event for knot in known.knots if knot.event is not None and knot.event.kind == "branch point"
+        ]
         for place in places if known is not followed else ():
             if event.point.equation.apart(event.point.value, place.point.value) <= SAME_VALUE and same_orbit(
                 event.point, place.point

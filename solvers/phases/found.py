@@ -69,9 +69,9 @@ class Found:
     def add_point(self, point: OrganisingPoint) -> None:
         """Add an organising point, or the curves through it to those of a point known already."""
         for index, other in enumerate(self.points):
-            # Lines end in cusps and in tricritical points.
+            # Lines end in points of other curves.
             types = {other.type, point.type}
-            one = len(types) == 1 or types in ({"cusp", "end point"}, {"tricritical", "end point"})
+            one = len(types) == 1 or ("end point" in types and "triple point" not in types)
             if one and self.same_place(other, point):
                 kept = other if point.type == "end point" else point
                 joined = tuple(dict.fromkeys(other.curves + point.curves))

@@ -1,8 +1,8 @@
 r"""The subdivision of a window of the plane by curves, done by slabs.
 
 Every curve is cut where it turns in x, into graphs y(x). The ends of all graphs and the places where two of them
-cross, or one leaves the window, cut the window into slabs, in each of which the graphs are ordered, and the gaps
-between neighbours are cells. Cells of neighbouring slabs that share a part of their boundary are one face.
+cross or touch, or one leaves the window, cut the window into slabs, in each of which the graphs are ordered, and
+the gaps between neighbours are cells. Cells of neighbouring slabs that share a part of their boundary are one face.
 
 All lengths are in units of the window, which is the unit square here.
 """
@@ -180,7 +180,7 @@ def _breaks(graphs: Sequence[Graph], stops: Sequence[float]) -> list[float]:
 
 
 def crossings(one: Graph, other: Graph) -> list[float]:
-    """Return the places at which two graphs cross, one where they are closer than ``NEAR`` for a while."""
+    """Return the places at which two graphs cross or touch, one where they are closer than ``NEAR`` for a while."""
     low, high = max(one.x[0], other.x[0], 0.0), min(one.x[-1], other.x[-1], 1.0)
     if high <= low:
         return []
@@ -195,4 +195,7 @@ def crossings(one: Graph, other: Graph) -> list[float]:
             last = first + 1 + int(np.argmax(difference[first + 1 : second + 1] * difference[first] <= 0.0))
             share = difference[last - 1] / (difference[last - 1] - difference[last])
             places.append(float(x[last - 1] + share * (x[last] - x[last - 1])))
+        elif second > first + 1:
+            between = first + 1 + int(np.argmin(np.abs(difference[first + 1 : second])))
+            places.append(float(x[between]))
     return places

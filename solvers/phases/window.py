@@ -162,7 +162,19 @@ class Window:
         inside = np.append(np.repeat(across, (len(track) - 1) // across.size), False)
         bent = track.copy()
         bent[inside, 1] = [coupling / self.unit(value) for value, coupling in exact[inside].tolist()]
+        for place, kink in sorted(
+            ((p, k) for k in kinks.tolist() for p in _steps_over(bent[:, 0], k)), reverse=True
+        ):
+            (one, below), (other, above) = exact[place], exact[place + 1]
+            share = (kink - one) / (other - one)
+            corner = kink, (below + share * (above - below)) / self.unit(kink)
+            bent = np.insert(bent, place + 1, corner, axis=0)
         return bent
+
+
+def _steps_over(values: Floats, value: float) -> list[int]:
+    """Return the places of the values that lie, with the next one, on two sides of a given one."""
+    return np.flatnonzero((values[:-1] - value) * (values[1:] - value) < 0.0).tolist()
 
 
 def evenly(interval: tuple[float, float], count: int) -> Sequence[float]:

@@ -38,7 +38,7 @@ WORDS = {
     "triple point": "three states have equal free energy",
     "end point": "a state of the line becomes unstable, and another is born",
     "tricritical": "the branch born there turns from continuous to discontinuous",
-    "mode interaction": "two modes of the uniform state are critical together",
+    "mode interaction": "two modes are critical together",
 }
 
 
@@ -321,7 +321,7 @@ def _meeting(side: Side, plane: Plane) -> Knot | None:
     beyond = other.weighted.basis.symmetry
     if symmetry == beyond and one.unknown.size == other.unknown.size:
         return cusp_beside(plane, one.weighted.basis, 0.5 * (one.unknown + other.unknown), one.place)
-    return tricritical_beside(plane, one if symmetry < beyond else other, max(symmetry, beyond))
+    return tricritical_beside(plane, one if symmetry < beyond else other, max(symmetry, beyond), "mode interaction")
 
 
 def _separation(side: Side, point: Point) -> Floats:

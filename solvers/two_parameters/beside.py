@@ -28,16 +28,16 @@ def cusp_beside(plane: Plane, basis: Basis, b: Floats, place: tuple[float, float
     return _found(equation, np.append(b, place[0]), place[1], "cusp")
 
 
-def tricritical_beside(plane: Plane, state: AtState, symmetry: int) -> Knot | None:
+def tricritical_beside(plane: Plane, state: AtState, symmetry: int, *others: str) -> Knot | None:
     """Return the tricritical point beside a state nearly of a larger symmetry, on whose branch its own is born.
 
-    None if the curve of branch points there has none.
+    Or the nearest one of it and of other types on the curve of branch points there; None if that has none.
     """
     basis, b = _symmetric_part(plane, state, symmetry)
     equation = nearest_block(state_at(plane, basis, state.place, b), plane)
-    return (
-        None if equation is None else _found(equation, np.append(b, state.place[0]), state.place[1], "tricritical")
-    )
+    if equation is None:
+        return None
+    return _found(equation, np.append(b, state.place[0]), state.place[1], "tricritical", *others)
 
 
 def end_beside(plane: Plane, state: AtState, other: AtState | None) -> Knot | None:
@@ -80,8 +80,8 @@ def point_beside(equation: ExtendedEquation, unknown: Floats, q: float) -> Point
     return None if solution is None else Point(equation, solution, 1.0)
 
 
-def _found(equation: ExtendedEquation, unknown: Floats, q: float, kind: str) -> Knot | None:
-    """Return the nearest organising point of a kind on the curve beside a place, None if there is none."""
+def _found(equation: ExtendedEquation, unknown: Floats, q: float, *kinds: str) -> Knot | None:
+    """Return the nearest organising point of some kinds on the curve beside a place, None if there is none."""
     beside = point_beside(equation, unknown, q)
     if beside is None or equation.has_uniform(beside.b):
         return None
@@ -92,6 +92,6 @@ def _found(equation: ExtendedEquation, unknown: Floats, q: float, kind: str) -> 
         knot
         for begin in (point, turned_back(point, point.arclength))
         for knot in follow(begin, NEARBY, FIRST).knots
-        if knot.event is not None and knot.event.type == kind
+        if knot.event is not None and knot.event.type in kinds
     ]
     return min(located, key=lambda knot: knot.point.arclength, default=None)

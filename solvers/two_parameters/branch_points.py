@@ -109,11 +109,13 @@ class BranchPointEquation(SingularEquation):
 
     @property
     def tests(self) -> Sequence[tuple[str, Callable[[Point], float]]]:
-        """Functions that vanish where a branch born at the branch point turns."""
+        """Functions that vanish where the state is at a fold too, and where a branch born at it turns."""
+        # A class that contains the modes of the state is singular with them.
+        folds = [] if self.complement.nested else [("mode interaction", self._fold)]
         if not self.complement.pitchfork or self.untested:
-            return ()
+            return folds
         kinds = (False, True) if self.complement.quarters else (False,)
-        return [("tricritical", partial(self._turning, other)) for other in kinds]
+        return [*folds, *(("tricritical", partial(self._turning, other)) for other in kinds)]
 
     @property
     def untested(self) -> str:
@@ -124,6 +126,11 @@ class BranchPointEquation(SingularEquation):
         if self.complement.quarters and problem.confinement is not None and problem.lacks(Capability.GRADIENT):
             return "in a confinement they are about the axes of a state without a free energy"
         return self.complement.untold
+
+    def _fold(self, point: Point) -> float:
+        """Return the determinant of J of the state, which vanishes where it is at a fold of its branch."""
+        (state,) = self.system(point.unknowns_on(self)[0], point.q).states
+        return float(np.linalg.det(state.matrix))
 
     def _turning(self, other: bool, point: Point) -> float:
         found = self.system(point.unknowns_on(self)[0], point.q)

@@ -79,7 +79,7 @@ def row_of(point: Point, system: System) -> Row:
     stationary = [stationary_point(state, place.problem) for state in system.states]
     equation = point.equation
     assert isinstance(equation, ExtendedEquation)
-    known = [_moments_in(equation.layout, each) for each in stationary]
+    known = [moments_in(equation.layout, each) for each in stationary]
     along = np.array([point.solution.tangent_b[-1], point.solution.tangent_q])
     across, down = system.normal
     direction = np.array([-down, across])
@@ -101,7 +101,7 @@ def row_of(point: Point, system: System) -> Row:
     )
 
 
-def _moments_in(layout: Layout, point: Point) -> tuple[Floats, Floats, int]:
+def moments_in(layout: Layout, point: Point) -> tuple[Floats, Floats, int]:
     """Return the moments of a state in a layout, and the resolved degrees."""
     cosine, sine, degree = significant_moments(point)
     pair = in_layout(layout, point.equation.basis.modes, cosine, sine)

@@ -134,7 +134,7 @@ def _of_organising(point: OrganisingPoint) -> Start:
     found = COUPLING if COUPLING in point.parameters else point.parameters[1]
     own, *others = states_of(point)
     start = Start(point.problem, kinds[point.type], found, own, None, point.layout, organising=point.type)
-    if start.halves:
+    if start.halves or (point.type == "mode interaction" and not start.uniform):
         return start._replace(kind="branch point")
     return start.between(own, others[0]) if others else start
 

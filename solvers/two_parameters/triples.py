@@ -11,14 +11,16 @@ from typing import NamedTuple
 import numpy as np
 
 from meanfield import CurvePoint, OrganisingPoint
+from meanfield.harmonics import Layout
 
 from ..bases import EPS, Basis, Floats
-from ..branches.recording import significant_moments
+from ..branches.continuation import Point, length
+from ..branches.orbits import same_orbit
 from ..newton import POLISHED, correct
 from .assembling import UNIFORM, WORDS
 from .at_place import state_at
 from .plane import Plane
-from .recording import Row, organising, stationary_point
+from .recording import Row, moments_in, organising, stationary_point
 from .starts import located, plane_of, start_of
 from .states import GradientState
 from .transitions import MERGED, TransitionEquation, gradient_state, group_of
@@ -89,13 +91,8 @@ def _members(
     return (x, q), known if len(known) == 2 else [*known, _Member(None, None)]
 
 
-def _is_uniform(member: _Member) -> bool:
-    """Return whether a state has become the uniform one, as beside the end of a line where both are one."""
-    return member.unknown is not None and float(np.abs(member.unknown).max()) <= MERGED
-
-
-def _same(one: _Member, other: _Member, difference: float = SAME) -> bool:
-    """Return whether two states are one up to a difference, or images of each other by half a period."""
+def _same(one: _Member, other: _Member) -> bool:
+    """Return whether two states near the crossing are one, or images of each other by half a period."""
     if one.basis is None or other.basis is None:
         return one.basis is other.basis
     if one.basis.symmetry != other.basis.symmetry or group_of(one.basis) is not group_of(other.basis):
@@ -104,7 +101,7 @@ def _same(one: _Member, other: _Member, difference: float = SAME) -> bool:
     theirs = np.isin(other.basis.degrees, one.basis.degrees)
     assert one.unknown is not None
     assert other.unknown is not None
-    return bool(np.abs(np.abs(one.unknown[mine]) - np.abs(other.unknown[theirs])).max(initial=0.0) <= difference)
+    return bool(np.abs(np.abs(one.unknown[mine]) - np.abs(other.unknown[theirs])).max(initial=0.0) <= SAME)
 
 
 def _located(
@@ -130,13 +127,15 @@ def _located(
     states = _states(plane, bases, unknown)
     if not all(state.resolves() for state in states):
         return None
-    reached = [_Member(basis, state.unknown) for basis, state in zip(bases, states, strict=True)]
-    if any(_same(*pair, MERGED) for pair in combinations(reached, 2)) or any(map(_is_uniform, reached)):
+    if any(length(state.unknown, 0.0) <= MERGED for state in states):
+        return None
+    points = [stationary_point(state, states[0].coefficients.place.problem) for state in states]
+    if any(same_orbit(*pair) for pair in combinations(points, 2)):
         return None
     energies = ENERGY_ROUNDINGS * np.ones(2)
     rounding = np.append(MOMENT_ROUNDINGS * np.ones(unknown.size - 2), energies)
     error = EPS * (np.abs(np.linalg.inv(matrix)) @ rounding)[-2:] + np.abs(step[-2:])
-    return _recorded(plane, states, error, len(bases) < len(members), curves)
+    return _recorded(plane, states, points, error, len(bases) < len(members), curves)
 
 
 def _states(plane: Plane, bases: list[Basis], unknown: Floats) -> list[GradientState]:
@@ -161,12 +160,29 @@ def _system(states: list[GradientState]) -> tuple[Floats, Floats]:
 
 
 def _recorded(
-    plane: Plane, states: list[GradientState], error: Floats, uniform: bool, curves: tuple[str, str]
+    plane: Plane,
+    states: list[GradientState],
+    points: list[Point],
+    error: Floats,
+    uniform: bool,
+    curves: tuple[str, str],
 ) -> OrganisingPoint:
     known = states[0].coefficients.place
-    points = [stationary_point(state, known.problem) for state in states]
-    moments = [significant_moments(point)[:2] for point in points]
-    row = Row(known.values, (0.0, 0.0), known.problem, moments[0], None, points[0].invariant, 0.0, -1, 0, 0.0)
+    layout: Layout = "degree" if all(point.equation.basis.even for point in points) else "order"
+    moments = [moments_in(layout, point)[:2] for point in points]
+    row = Row(
+        known.values,
+        (0.0, 0.0),
+        known.problem,
+        moments[0],
+        None,
+        points[0].invariant,
+        0.0,
+        -1,
+        0,
+        0.0,
+        layout=layout,
+    )
     value = float(known.values[0])
     spread = float(np.abs(known.slopes[0]) @ error) + plane.rounding(value)
     further = [*moments[1:], UNIFORM] if uniform else moments[1:]
