@@ -12,7 +12,7 @@ from ..bases import Floats
 from ..branches.arclength import Arclength
 from ..branches.continuation import End, Point, length
 from ..watching import Watch
-from .beside import cusp_beside, end_beside, tricritical_beside
+from .beside import birth_beside, cusp_beside, end_beside
 from .branch_points import branch_point_start
 from .extended import ExtendedEquation
 from .folds import fold_start
@@ -39,6 +39,12 @@ WORDS = {
     "end point": "a state of the line becomes unstable, and another is born",
     "tricritical": "the branch born there turns from continuous to discontinuous",
     "mode interaction": "two modes are critical together",
+}
+# Types of organising points of curves of branch points in which curves of other types end.
+MEETINGS: dict[CurveType, tuple[str, ...]] = {
+    "fold": ("tricritical",),
+    "branch point": ("mode interaction",),
+    "transition": ("tricritical", "mode interaction"),
 }
 
 
@@ -282,7 +288,8 @@ def _add_meeting(
         what = "its two states" if side.halved is None else "a state and its image"
         warnings.append(f"the curve ends where {what} become one, at a point that was not located")
         return
-    row, kind = knot.row, "end point" if extended(last).kind == "transition" else "tricritical"
+    assert knot.event is not None
+    row, kind = knot.row, "end point" if extended(last).kind == "transition" else knot.event.type
     if not plane.contains(row.values[0]):
         warnings.append(BEFORE_END)
         return
@@ -312,7 +319,7 @@ def _meeting(side: Side, plane: Plane) -> Knot | None:
     one, *others = extended(last).system(last.b, last.q).states
     symmetry = one.weighted.basis.symmetry
     if extended(last).kind != "transition":
-        return tricritical_beside(plane, one, 2 * symmetry)
+        return birth_beside(plane, one, 2 * symmetry, MEETINGS[extended(last).kind])
     if side.halved is not None:
         states = [one, *others]
         born = states.pop(side.halved)
@@ -321,7 +328,8 @@ def _meeting(side: Side, plane: Plane) -> Knot | None:
     beyond = other.weighted.basis.symmetry
     if symmetry == beyond and one.unknown.size == other.unknown.size:
         return cusp_beside(plane, one.weighted.basis, 0.5 * (one.unknown + other.unknown), one.place)
-    return tricritical_beside(plane, one if symmetry < beyond else other, max(symmetry, beyond), "mode interaction")
+    born = one if symmetry < beyond else other
+    return birth_beside(plane, born, max(symmetry, beyond), MEETINGS["transition"])
 
 
 def _separation(side: Side, point: Point) -> Floats:

@@ -28,16 +28,16 @@ def cusp_beside(plane: Plane, basis: Basis, b: Floats, place: tuple[float, float
     return _found(equation, np.append(b, place[0]), place[1], "cusp")
 
 
-def tricritical_beside(plane: Plane, state: AtState, symmetry: int, *others: str) -> Knot | None:
-    """Return the tricritical point beside a state nearly of a larger symmetry, on whose branch its own is born.
+def birth_beside(plane: Plane, state: AtState, symmetry: int, kinds: tuple[str, ...]) -> Knot | None:
+    """Return the nearest point of some types on the curve of branch points beside a state.
 
-    Or the nearest one of it and of other types on the curve of branch points there; None if that has none.
+    The state is nearly one of a larger symmetry, on whose branch its own is born. None if there is no such point.
     """
     basis, b = _symmetric_part(plane, state, symmetry)
     equation = nearest_block(state_at(plane, basis, state.place, b), plane)
     if equation is None:
         return None
-    return _found(equation, np.append(b, state.place[0]), state.place[1], "tricritical", *others)
+    return _found(equation, np.append(b, state.place[0]), state.place[1], *kinds)
 
 
 def end_beside(plane: Plane, state: AtState, other: AtState | None) -> Knot | None:

@@ -36,6 +36,8 @@ from .turning import about_other_axis, turning
 SIMPLE = 1e3
 # Of classes that contain each other one is nearer to singular if its singular values differ by more than rounding.
 ROUNDINGS = 64
+# The number of the class of the modes of a state itself.
+OWN = -1
 
 
 class BranchPointSystem(SingularSystem):
@@ -58,10 +60,10 @@ class BranchPointSystem(SingularSystem):
 
     @property
     def normal(self) -> Floats:
-        """The derivatives of h in x and q along the stationary states, (2,)."""
-        (state,) = self.states
-        in_unknowns, in_place = self.condition_slopes
-        return np.asarray(in_place - state.slopes @ np.linalg.solve(state.matrix.T, in_unknowns))
+        """The normal in x and q to the null vector of the derivatives, (2,), also where J is singular."""
+        matrix, in_q = self.derivatives
+        along = np.linalg.svd(np.column_stack([matrix, in_q]))[2][-1]
+        return np.array([along[-1], -along[-2]])
 
 
 class BranchPointEquation(SingularEquation):
@@ -109,13 +111,20 @@ class BranchPointEquation(SingularEquation):
 
     @property
     def tests(self) -> Sequence[tuple[str, Callable[[Point], float]]]:
-        """Functions that vanish where the state is at a fold too, and where a branch born at it turns."""
-        # A class that contains the modes of the state is singular with them.
-        folds = [] if self.complement.nested else [("mode interaction", self._fold)]
+        """Functions that vanish where a branch born at the branch point turns."""
         if not self.complement.pitchfork or self.untested:
-            return folds
+            return ()
         kinds = (False, True) if self.complement.quarters else (False,)
-        return [*folds, *(("tricritical", partial(self._turning, other)) for other in kinds)]
+        return [("tricritical", partial(self._turning, other)) for other in kinds]
+
+    def margins(self, point: Point) -> dict[int, float]:
+        """Return the determinants of J of the state, zero at its folds, and of the blocks of other classes."""
+        # A class that contains the modes of the state is singular with them.
+        if self.complement.nested:
+            return {}
+        (state,) = self.system(point.unknowns_on(self)[0], point.q).states
+        found = determinants(state, self.plane, self.complement)
+        return found | {OWN: float(np.linalg.det(state.matrix))}
 
     @property
     def untested(self) -> str:
@@ -126,11 +135,6 @@ class BranchPointEquation(SingularEquation):
         if self.complement.quarters and problem.confinement is not None and problem.lacks(Capability.GRADIENT):
             return "in a confinement they are about the axes of a state without a free energy"
         return self.complement.untold
-
-    def _fold(self, point: Point) -> float:
-        """Return the determinant of J of the state, which vanishes where it is at a fold of its branch."""
-        (state,) = self.system(point.unknowns_on(self)[0], point.q).states
-        return float(np.linalg.det(state.matrix))
 
     def _turning(self, other: bool, point: Point) -> float:
         found = self.system(point.unknowns_on(self)[0], point.q)
@@ -252,6 +256,20 @@ def nearest_block(state: AtState, plane: Plane, least: float = np.inf) -> Branch
             least = float(sizes[-1])
             nearest = BranchPointEquation(plane, (basis,), complement, degrees, last, (left[:, -1], right[-1]))
     return nearest
+
+
+def determinants(state: AtState, plane: Plane, but: Complement | None = None) -> dict[int, float]:
+    """Return the determinants of the blocks of perturbations in the classes beside a state, by their numbers.
+
+    Without one class, and without those that contain modes of the state.
+    """
+    basis, found = state.weighted.basis, {}
+    last = max(int(basis.degrees[-1]) + basis.symmetry, plane.last)
+    for number, complement in enumerate(solvers_of(plane.problem).geometry.complements(basis, last)):
+        degrees = plane.significant(*state.place, complement.degrees(last))
+        if degrees.size and not complement.nested and complement != but:
+            found[number] = float(np.linalg.det(block_at(state, plane, complement, degrees).matrix))
+    return found
 
 
 def halving_determinant(state: AtState, plane: Plane) -> float:

@@ -163,7 +163,7 @@ class ExtendedEquation(StationaryEquation):
         return ""
 
     def margins(self, point: Point) -> dict[int, float]:
-        """Return numbers that vanish where another mode is critical too, by its degree."""
+        """Return numbers that vanish where another mode is critical too, by its degree or its class."""
         return {}
 
     def arrival(self, last: Point, point: Point) -> int | None:

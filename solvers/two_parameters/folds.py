@@ -18,7 +18,7 @@ import numpy as np
 from ..bases import Basis, Floats
 from ..branches.continuation import End, Point
 from .at_place import state_at
-from .branch_points import halving_determinant, require_halved
+from .branch_points import determinants, require_halved
 from .extended import System
 from .plane import Plane
 from .singular import Borders, SingularEquation, SingularSystem
@@ -61,12 +61,13 @@ class FoldEquation(SingularEquation):
 
     @property
     def tests(self) -> Sequence[tuple[str, Callable[[Point], float]]]:
-        """The third moment that vanishes at cusps, and what does where the state is at a branch point too."""
-        return [("cusp", self._asymmetry), ("mode interaction", self._halving)]
+        """The third moment that vanishes at cusps."""
+        return [("cusp", self._asymmetry)]
 
-    def _halving(self, point: Point) -> float:
+    def margins(self, point: Point) -> dict[int, float]:
+        """Return the determinants of blocks that vanish where the state is at a branch point too, by class."""
         (state,) = self.system(point.unknowns_on(self)[0], point.q).states
-        return halving_determinant(state, self.plane)
+        return determinants(state, self.plane)
 
     def _asymmetry(self, point: Point) -> float:
         found = self.system(point.unknowns_on(self)[0], point.q)

@@ -51,15 +51,15 @@ class Event:
 class Knot:
     """A point of a followed curve, its place in the plane, its row in the record, and what it is.
 
-    ``tests`` are the values of the functions that vanish at organising points, ``margins`` those of its equation.
+    ``tests`` are the values of the functions that vanish at organising points.
     """
 
     point: Point
     place: Place
     row: Row
     tests: list[float]
-    margins: dict[int, float]
     event: Event | None = None
+    known_margins: dict[int, float] = field(default_factory=dict)
 
     @classmethod
     def at(cls, point: Point, event: Event | None = None) -> "Knot":
@@ -76,7 +76,14 @@ class Knot:
             # The unit of a coordinate leaves a rounding.
             if abs(row.values[0] - end) <= tolerance:
                 row.values = end, row.values[1]
-        return cls(point, place, row, tests, equation.margins(point), event)
+        return cls(point, place, row, tests, event)
+
+    @property
+    def margins(self) -> dict[int, float]:
+        """Those of the equation at the point."""
+        if not self.known_margins:
+            self.known_margins = extended(self.point).margins(self.point)
+        return self.known_margins
 
     @property
     def bounds(self) -> tuple[float, float]:
@@ -251,11 +258,14 @@ def _events(arc: Arc, last: Knot, knot: Knot, side: Side) -> list[Knot]:
         for (kind, function), before, after in zip(extended(knot.point).tests, last.tests, knot.tests, strict=True)
         if before * after < 0.0
     ]
-    changed += [
-        ("mode interaction", mode, partial(_margin, mode))
-        for mode, margin in knot.margins.items()
-        if last.margins[mode] * margin < 0.0
-    ]
+    on_threshold = extended(knot.point).kind == "threshold"
+    # Another direction of a clustered state is neutral where the number of unstable ones changes.
+    if on_threshold or last.row.unstable != knot.row.unstable:
+        changed += [
+            ("mode interaction", mode if on_threshold else None, partial(_margin, mode))
+            for mode, margin in knot.margins.items()
+            if last.margins.get(mode, margin) * margin < 0.0
+        ]
     found = []
     for kind, mode, function in changed:
         rounding = [_is_rounding(each.point, function) for each in (last, knot)]
