@@ -14,7 +14,7 @@ from ..branches.continuation import End, Point, length
 from ..watching import Watch
 from .beside import birth_beside, cusp_beside, end_beside
 from .branch_points import branch_point_start
-from .extended import ExtendedEquation
+from .extended import COLLAPSED, ExtendedEquation
 from .folds import fold_start
 from .following import Knot, Side, behind_start, extended, follow, turned_back
 from .plane import Plane
@@ -344,8 +344,11 @@ def _is_there(knot: Knot, side: Side) -> bool:
     last, beyond = side.knots[-1].point, side.beyond
     assert beyond is not None
     before, after = _separation(side, last), _separation(side, beyond)
-    size = length(before, 0.0)
+    size, step = length(before, 0.0), beyond.arclength - last.arclength
+    one, other, place = (np.array([point.b[-1], point.q]) for point in (last, beyond, knot.point))
+    if length(after, 0.0) <= COLLAPSED * size:
+        # The point beyond is one of the curve of the more symmetric state.
+        return length(place - one, 0.0) <= step
     share = 1.0 / (1.0 - float(before @ after) / size**2)
-    one, other = (np.array([point.b[-1], point.q]) for point in (last, beyond))
-    missed = length(np.array([knot.point.b[-1], knot.point.q]) - one - share * (other - one), 0.0)
-    return bool(missed <= STRAYED * max(1.0, share**2) * (beyond.arclength - last.arclength))
+    missed = length(place - one - share * (other - one), 0.0)
+    return bool(missed <= STRAYED * max(1.0, share**2) * step)

@@ -271,7 +271,8 @@ def _events(arc: Arc, last: Knot, knot: Knot, side: Side) -> list[Knot]:
         rounding = [_is_rounding(each.point, function) for each in (last, knot)]
         located = None if all(rounding) else arc.zero(function)
         if located is not None:
-            found.append(Knot.at(located[0], Event(kind, located[1], mode)))
+            if kind != "mode interaction" or on_threshold or not _turns_freely(located[0]):
+                found.append(Knot.at(located[0], Event(kind, located[1], mode)))
         elif any(rounding):
             side.untold.setdefault(kind, []).extend([last, knot])
         else:
@@ -280,6 +281,15 @@ def _events(arc: Arc, last: Knot, knot: Knot, side: Side) -> list[Knot]:
             article = "an" if kind[0] in "aeiou" else "a"
             side.warnings.append(f"{article} {kind} between {name} = {ends} was not located")
     return sorted(found, key=lambda each: each.point.arclength)
+
+
+def _turns_freely(point: Point) -> bool:
+    """Return whether the confinement vanishes at a point, where rotations are neutral and no mode is critical."""
+    equation = extended(point)
+    coefficients = equation.system(point.b, point.q).states[0].coefficients
+    if equation.plane.problem.confinement is None:
+        return False
+    return bool(np.abs(coefficients.forces).max() <= KNOWN * np.abs(coefficients.slopes[1]).max())
 
 
 def _is_rounding(point: Point, function: Callable[[Point], float]) -> bool:

@@ -40,8 +40,15 @@ def test_nematics_become_polar_where_the_first_moment_attracts_as_much(label, az
         event for event in diagram.events("branch point", label) if f"order {azimuthal}" in event.description
     )
     found = curve(start, "kuramoto_factor", (0.35, 0.7))
-    (point,) = found.special_points
+    point, *at_fold = found.special_points
     assert (point.type, *point.values) == ("mode interaction", pytest.approx(0.4), pytest.approx(7.5))
+    # One of the prolate states that become polar is at the fold of their branch.
+    assert [each.type for each in at_fold] == ["mode interaction"] * (label == "prolate")
+    for each in at_fold:
+        eta = brentq(lambda eta: nematic(eta)[3], 1.0, 4.0, xtol=1e-15, rtol=1e-15)
+        square, _, coupling, _ = nematic(eta)
+        assert each.status == "converged"
+        assert each.values == pytest.approx([2.0 / (coupling * (1.0 - square)), coupling], rel=POINT)
     for place in (1, len(found) // 2, len(found) - 2):
         factor, coupling = found.values[place]
         length = found.moments.lengths[place][2] * (1.0 if label == "prolate" else -1.0)
