@@ -27,7 +27,9 @@ def diagrams(generator: np.random.Generator) -> Finding:
         weights[0] = -1.0
     place = int(generator.integers(count))
     width = numbers[place] / 3.0
-    low, high = (float(np.round(weights[place] + side * generator.uniform(0.1, 0.6) * width, 3)) for side in (-1, 1))
+    low, high = (
+        float(np.round(weights[place] + side * generator.uniform(0.1, 0.6) * width, 3)) for side in (-1, 1)
+    )
     name, series = f"w{place + 1}", tuple(weights.tolist())
 
     def coefficients(value: float) -> Any:
@@ -91,7 +93,12 @@ def _wrong_curve(curve: Curve, weights: Any, generator: np.random.Generator) -> 
             masses = brute_force.gibbs(space, coupling, 1.0, moments[None])[0]
             apart = float(np.abs(space.values @ masses - moments).max())
             finer = brute_force.sphere(weights(value), nodes=FINER)
-            if not np.abs(finer.values @ brute_force.gibbs(finer, coupling, 1.0, moments[None])[0] - space.values @ masses).max() < 1e-10:
+            if (
+                not np.abs(
+                    finer.values @ brute_force.gibbs(finer, coupling, 1.0, moments[None])[0] - space.values @ masses
+                ).max()
+                < 1e-10
+            ):
                 # The nodes of brute force do not resolve it.
                 break
             if apart > CLOSE:

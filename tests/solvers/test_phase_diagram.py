@@ -111,6 +111,16 @@ def test_a_point_between_those_of_a_long_curve_is_known_to_be_on_it(kind):
             assert not found.knows(kind, beta, height * found.window.unit(beta))
 
 
+def test_relative_heights_of_a_curve_have_their_kink_where_two_thresholds_cross():
+    problem = McKeanVlasov(Circle(), CosineSeries((-1.0, -0.9)))
+    start = bifurcation_diagram(problem, relative=(0.8, 1.2), rates=False, depth=1).events("fold")[0]
+    window = Window(problem, "w2", (-1.3, -0.8), True, (0.6, 1.2), kinks=(-1.0,))
+    track = window.track(curve(start, "w2", (-1.3, -0.8)))
+    coupling = curve(start, "w2", (-1.0, -0.8)).coupling[0]
+    x, y = window.scaled(-1.0, float(coupling))
+    assert abs(float(np.interp(x, *track[np.argsort(track[:, 0])].T)) - y) <= ON_CURVE
+
+
 @pytest.mark.parametrize("make", [of_the_transformer, of_the_cusp])
 def test_regions_hold_at_random_points(make):
     assert disagreements(make(), 30, 7) == []

@@ -305,3 +305,16 @@ def test_nonsense():
         Sphere(2)
     with pytest.raises(InvalidInput, match="an integer"):
         Sphere(3.5)
+
+
+def test_a_branch_that_passes_through_another_is_not_followed_again():
+    """The two neutral directions of D_3h turn into each other; one branch is born along them, on both sides."""
+    diagram = bifurcation_diagram(
+        McKeanVlasov(Sphere(3), GegenbauerSeries((0.0, 0.0, -1.0))), (6.0, 11.0), rates=False, depth=3
+    )
+    assert diagram.warnings == ()
+    own = located(diagram, "D_3h 3", "branch point")
+    assert own.kernel_dimension == 2
+    (crossed,) = [event for event in diagram.events("branch point") if event.description == "crosses D_3h 3"]
+    assert crossed.coupling == pytest.approx(own.coupling, rel=LOCATED)
+    assert [branch.label for branch in diagram.branches if branch.label.startswith("C_2v")] == ["C_2v from zonal 3"]
