@@ -195,9 +195,10 @@ def _separates_at(diagram: PhaseDiagram, curve: Curve, first: float, height: flo
     below, above = (diagram.region_at(first, height + side * aside) for side in (-1, 1))
     if below is None or above is None or curve.type != "transition":
         return below is not above
-    # Two clusters of one name may exchange their order as well, which no name of a region shows.
-    clusters = curve.other_symmetry not in (None, 0) and curve.symmetry != 0
-    return below.minimiser != above.minimiser or (clusters and below.stable == above.stable == 2)
+    # Two states of one name may exchange their order as well, which no name of a region shows.
+    names = curve.label.removeprefix("transition ").split(" | ")
+    alike = len(names) == 2 and names[0] == names[1]
+    return below.minimiser != above.minimiser or (alike and below.stable == above.stable == 2)
 
 
 def _pieces(strong: NDArray[np.bool_]) -> list[tuple[int, int, bool]]:

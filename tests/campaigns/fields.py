@@ -5,6 +5,7 @@ reflection axis of the field; stable states, states on an axis and the minimiser
 """
 
 import numpy as np
+from scipy.optimize import brentq
 
 from meanfield import (
     Circle,
@@ -123,10 +124,13 @@ def _without_field(field: np.ndarray, coupling: float) -> list[tuple[float, bool
     if coupling <= 2.0:
         return [(0.0, True)]
     angles = 2.0 * np.pi * np.arange(2048) / 2048
-    length = 0.9
-    for _ in range(400):
+
+    def missed(length: float) -> float:
         weights = np.exp(coupling * length * np.cos(angles))
-        length = float(weights @ np.cos(angles) / weights.sum())
+        return float(weights @ np.cos(angles) / weights.sum()) - length
+
+    length = float(brentq(missed, 0.5 * np.sqrt(1.0 - 2.0 / coupling), 1.0, xtol=1e-14))
+    weights = np.exp(coupling * length * np.cos(angles))
     means = [float(weights @ np.cos(k * angles) / weights.sum()) for k in range(1, field.size + 1)]
     degrees = np.arange(1, field.size + 1)
     bends = {side: -float(degrees**2 * side**degrees * field @ means) for side in (1, -1)}

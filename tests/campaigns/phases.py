@@ -120,7 +120,7 @@ def _wrong_curve(curve: Curve, weights: Callable[[float], Any], generator: np.ra
             gaps.append(float(state.free_energy_gap))
         if len(gaps) == 2 and abs(gaps[0] - gaps[1]) > CLOSE:
             return f"the states of {curve.label} at {value:.9g} differ in energy by {gaps[0] - gaps[1]:.1e}"
-        neutral = _neutral(space, coupling, masses)
+        neutral = neutral_sizes(space, coupling, masses)
         turned = int(np.abs(moments).max() > CLOSE)
         if curve.type in ("fold", "branch point") and neutral[turned] > math.sqrt(CLOSE):
             return (
@@ -129,7 +129,7 @@ def _wrong_curve(curve: Curve, weights: Callable[[float], Any], generator: np.ra
     return ""
 
 
-def _neutral(space: brute_force.Discretisation, coupling: float, masses: Any) -> Any:
+def neutral_sizes(space: brute_force.Discretisation, coupling: float, masses: Any) -> Any:
     """Return the moduli of the eigenvalues of 1 + kappa w Cov, ascending; that of rotation is among them."""
     means = space.values @ masses
     covariance = (space.values * masses) @ space.values.T - np.multiply.outer(means, means)

@@ -7,12 +7,12 @@ import numpy as np
 from meanfield import Curve, GegenbauerSeries, InvalidInput, McKeanVlasov, PhaseDiagram, Sphere, critical_coupling
 from solvers import phase_diagram
 from tests import brute_force
-from tests.campaigns import Finding, Verdict
-from tests.campaigns.phases import ASIDE, CLOSE, TIE
+from tests.campaigns import Finding, Subject, Verdict
+from tests.campaigns.phases import ASIDE, CLOSE, TIE, neutral_sizes
 
 NODES, STARTS, PLACES, POINTS = 24, 256, 3, 3
-# A state is resolved by the nodes of brute force if other nodes give the same moments to this.
-FINER = 33
+# A state is resolved by the nodes of brute force if these give the same moments to this.
+FINER, RESOLVED = 33, 1e-10
 # Of differences of densities along rotations.
 STEP = 1e-4
 WINDOW = (0.6, 1.6)
@@ -35,7 +35,8 @@ def diagrams(generator: np.random.Generator) -> Finding:
     def coefficients(value: float) -> Any:
         return np.where(np.arange(count) == place, value, weights)
 
-    call = f"phase_diagram(McKeanVlasov(Sphere(3), GegenbauerSeries({series})), ({name!r}, ({low}, {high})), relative={WINDOW})"
+    made = f"McKeanVlasov(Sphere(3), GegenbauerSeries({series}))"
+    call = f"phase_diagram({made}, ({name!r}, ({low}, {high})), relative={WINDOW})"
     try:
         diagram = phase_diagram(
             McKeanVlasov(Sphere(3), GegenbauerSeries(series)), (name, (low, high)), relative=WINDOW
@@ -53,6 +54,7 @@ def diagrams(generator: np.random.Generator) -> Finding:
 
 
 def _wrong_region(diagram: PhaseDiagram, weights: Any, generator: np.random.Generator) -> str:
+    """Return what brute force finds otherwise at a random point, in words; empty if it agrees or cannot tell."""
     (low, high), (bottom, top) = diagram.interval, diagram.window
     x, y = generator.uniform(2 * ASIDE, 1.0 - 2 * ASIDE, 2)
     around = {
@@ -63,54 +65,51 @@ def _wrong_region(diagram: PhaseDiagram, weights: Any, generator: np.random.Gene
     region = diagram.region_at(first, height)
     if region is None or len(around) > 1:
         return ""
-    coupling = float(critical_coupling(diagram.problem.with_parameter(diagram.parameter, first))) * height
+    critical = critical_coupling(diagram.problem.with_parameter(diagram.parameter, first))
+    assert critical is not None
+    coupling = float(critical) * height
     space, finer = (brute_force.sphere(weights(first), nodes=nodes) for nodes in (NODES, FINER))
     states = brute_force.stationary_states(space, coupling, starts=STARTS)
     stable = [state for state in states if state.unstable == 0]
-    if not all(_resolved(state, finer, coupling) for state in stable):
+    if not all(_resolved(space, finer, coupling, state.moments) for state in stable):
         return ""
     if len(states) > 1 and states[1].gap - states[0].gap < TIE:
         return ""
     lowest = states[0].gap >= -TIE
     if ((region.minimiser == "uniform"), region.stable) == (lowest, len(stable)):
         return ""
-    return f"at ({first:.6g}, {height:.6g}) {region.name}, and brute force finds {'uniform' if lowest else 'clustered'}, {len(stable)} stable"
+    found = f"{'uniform' if lowest else 'clustered'}, {len(stable)} stable"
+    return f"at ({first:.6g}, {height:.6g}) {region.name}, and brute force finds {found}"
 
 
-def _resolved(state: Any, finer: Any, coupling: float) -> bool:
-    masses = brute_force.gibbs(finer, coupling, 1.0, state.moments[None])
-    return bool(np.abs(masses @ finer.values.T - state.moments).max() < CLOSE)
+def _resolved(space: Any, finer: Any, coupling: float, moments: Any) -> bool:
+    """Return whether the nodes of brute force give the moments of the Gibbs density of some as others do."""
+    one, other = (each.values @ brute_force.gibbs(each, coupling, 1.0, moments[None])[0] for each in (space, finer))
+    return bool(np.abs(one - other).max() < RESOLVED)
 
 
 def _wrong_curve(curve: Curve, weights: Any, generator: np.random.Generator) -> str:
+    """Return what is wrong at random points of a curve, in words: no state, or not what makes it special."""
     for place in generator.integers(len(curve), size=POINTS).tolist():
         value, coupling = float(curve.first[place]), float(curve.coupling[place])
-        space = brute_force.sphere(weights(value), nodes=NODES)
+        space, finer = (brute_force.sphere(weights(value), nodes=nodes) for nodes in (NODES, FINER))
         gaps: list[float] = []
         for other in (False, True)[: 1 if curve.other_cosine is None else 2]:
             state = curve.state(place, other=other)
             moments = space.values @ (_density(state, _points()) * space.weights)
+            if not _resolved(space, finer, coupling, moments):
+                break
             masses = brute_force.gibbs(space, coupling, 1.0, moments[None])[0]
             apart = float(np.abs(space.values @ masses - moments).max())
-            finer = brute_force.sphere(weights(value), nodes=FINER)
-            if (
-                not np.abs(
-                    finer.values @ brute_force.gibbs(finer, coupling, 1.0, moments[None])[0] - space.values @ masses
-                ).max()
-                < 1e-10
-            ):
-                # The nodes of brute force do not resolve it.
-                break
             if apart > CLOSE:
                 return f"{curve.label} at {value:.9g}, {coupling:.9g} is no state: {apart:.1e}"
             gaps.append(float(state.free_energy_gap))
         if len(gaps) == 2 and abs(gaps[0] - gaps[1]) > CLOSE:
             return f"the states of {curve.label} at {value:.9g} differ in energy by {gaps[0] - gaps[1]:.1e}"
         if curve.type in ("fold", "branch point") and gaps:
-            rotations = _rotations(state, _points(), space.weights)
-            neutral = _neutral(space, coupling, masses)
-            if neutral[rotations] > np.sqrt(CLOSE):
-                return f"{curve.label} at {value:.9g}, {coupling:.9g} has no neutral direction but {neutral[rotations]:.1e}"
+            neutral = neutral_sizes(space, coupling, masses)[_rotations(state, _points(), space.weights)]
+            if neutral > np.sqrt(CLOSE):
+                return f"{curve.label} at {value:.9g}, {coupling:.9g} has no neutral direction but {neutral:.1e}"
     return ""
 
 
@@ -138,12 +137,4 @@ def _points() -> Any:
     return np.stack([np.sin(polar) * np.cos(azimuth), np.sin(polar) * np.sin(azimuth), np.cos(polar)], axis=1)
 
 
-def _neutral(space: Any, coupling: float, masses: Any) -> Any:
-    means = space.values @ masses
-    covariance = (space.values * masses) @ space.values.T - np.multiply.outer(means, means)
-    return np.sort(
-        np.abs(np.linalg.eigvals(np.eye(means.size) + coupling * space.multipliers[:, None] * covariance))
-    )
-
-
-SUBJECTS = {"sphere-phase-diagrams": diagrams}
+SUBJECTS: dict[str, Subject] = {"sphere-phase-diagrams": diagrams}

@@ -8,7 +8,7 @@ from scipy.optimize import brentq
 
 from meanfield import Circle, CosineSeries, GegenbauerSeries, McKeanVlasov, Outcome, Sphere, maier_saupe_transition
 from solvers import bifurcation_diagram, curve
-from solvers.two_parameters.triples import triple_point
+from solvers.two_parameters import triple_point
 from tests import brute_force
 
 # Places to 1e-11 of their size; eigenvalues beside neutral ones change with the place, and are as well known.

@@ -168,6 +168,18 @@ def test_the_line_between_two_clusters_is_drawn_bold_up_to_the_cusp():
     assert max(ends) == pytest.approx(cusp.values[0], abs=0.005 * (diagram.interval[1] - diagram.interval[0]))
 
 
+def test_a_line_between_states_that_are_not_lowest_is_faint():
+    """Left of where the line of the uniform state ends a polar state is lowest, and another one exchanges unseen."""
+    problem = McKeanVlasov(Sphere(3), GegenbauerSeries((-0.64, -1.911, -0.182)))
+    diagram = phase_diagram(problem, ("w1", (-0.8, -0.5)), relative=(0.85, 0.95), sections=2)
+    (end,) = diagram.events("end point")
+    lines = diagram.plot().get_lines()
+    pieces = [line for line in lines if line.get_gid() == "transition prolate | zonal 1"]
+    widest = max(line.get_linewidth() for line in lines)
+    assert min(line.get_xdata().min() for line in pieces) < -0.7
+    assert min(line.get_xdata().min() for line in pieces if line.get_linewidth() == widest) > end.values[0]
+
+
 def test_lines_that_cross_meet_a_third_one_in_a_triple_point():
     """The uniform state, the 2-cluster and the 1-cluster exchange; the last two do between 0.694 and 0.678."""
     problem = McKeanVlasov(Circle(), CosineSeries([-0.7, -1.0, 0.0, -0.9]))

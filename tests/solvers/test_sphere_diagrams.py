@@ -20,7 +20,7 @@ from solvers.sizing import stationary_equation
 from solvers.sphere import SPHERE, invariant_equation
 from solvers.sphere.groups import OCTAHEDRAL, prismatic
 from solvers.sphere.harmonics import harmonic_perturbations
-from tests import problems
+from tests import brute_force, problems
 
 EPS = np.finfo(float).eps
 LOCATED = 1e-12
@@ -318,3 +318,24 @@ def test_a_branch_that_passes_through_another_is_not_followed_again():
     (crossed,) = [event for event in diagram.events("branch point") if event.description == "crosses D_3h 3"]
     assert crossed.coupling == pytest.approx(own.coupling, rel=LOCATED)
     assert [branch.label for branch in diagram.branches if branch.label.startswith("C_2v")] == ["C_2v from zonal 3"]
+
+
+def test_an_octahedral_state_becomes_polar_along_the_axes_of_three_kinds():
+    """Of the three neutral directions those along axes of four, three and two turns are fixed by a subgroup each."""
+    weights = (-0.246, 0.752, -0.36, -1.322)
+    diagram = bifurcation_diagram(
+        McKeanVlasov(Sphere(3), GegenbauerSeries(weights)), relative=(0.9, 1.4), rates=False
+    )
+    space = brute_force.sphere(weights, nodes=64)
+    u, _ = np.polynomial.legendre.leggauss(64)
+    polar, azimuth = np.meshgrid(np.arccos(u), 2.0 * np.pi * np.arange(128) / 128, indexing="ij")
+    for name in ("C_4v", "C_3v", "C_2v"):
+        (branch,) = [each for each in diagram.branches if each.label == f"{name} from octahedral"]
+        assert diagram.special_points[branch.parent].kernel_dimension == 3
+        state = diagram.state(branch.label, len(branch) - 1)
+        masses = 4.0 * np.pi * state.density(polar.ravel(), azimuth.ravel()) * space.weights
+        moments = space.values @ masses
+        again = brute_force.gibbs(space, float(state.problem.coupling), 1.0, moments[None])[0]
+        assert np.abs(space.values @ again - moments).max() <= LOCATED
+        unstable, neutral = brute_force.unstable_directions(space, float(state.problem.coupling), 1.0, masses)
+        assert (unstable, neutral) == (branch.unstable[-1], 3)
