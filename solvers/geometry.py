@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from meanfield import CriticalPoint, Diagram, Equation, Number, Spectrum, State
 
 from .bases import Basis, Floats, Integers
+from .bases.representations import Group
 from .inertia import below_and_above
 
 if TYPE_CHECKING:
@@ -193,6 +194,10 @@ class Complement(Protocol):
     @property
     def pitchfork(self) -> bool:
         """Whether a perturbation and its negative are images of each other, as at a pitchfork."""
+
+    @property
+    def born(self) -> Group | None:
+        """The symmetry of the states born on the ordinary sphere without an axis; None of others."""
 
     @property
     def squares(self) -> "Complement | None":

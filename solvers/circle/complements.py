@@ -33,6 +33,11 @@ class Complement(NamedTuple):
         """Whether rotations of the state are among its modes."""
         return self.residue == 0
 
+    @property
+    def born(self) -> None:
+        """None: on the circle states are born that have an axis, or whose symmetry is another."""
+        return
+
     def degrees(self, last: int) -> Integers:
         """Return the degrees up to a last one."""
         degrees: Integers = np.arange(1, last + 1)

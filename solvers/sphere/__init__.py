@@ -3,5 +3,6 @@
 from .geometry import SPHERE as SPHERE
 from .geometry import SphereGeometry as SphereGeometry
 from .groups import TRIVIAL as TRIVIAL
+from .groups import Group as Group
 from .polyhedral import invariant_equation as invariant_equation
 from .recognition import recognised as recognised

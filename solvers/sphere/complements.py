@@ -21,6 +21,7 @@ from ..bases.gegenbauer import sector_functions
 from ..bases.representations import Group
 from ..geometry import Density, Measure
 from ..significant import even_size
+from .groups import breaking_group
 from .subgroups import larger_by_two, subgroups
 
 NO_DEGREES = np.zeros(0, dtype=np.int64)
@@ -78,6 +79,11 @@ class AzimuthalComplement(NamedTuple):
         Reflected, or turned about the axis, as those of even orders are where they are all alike.
         """
         return self._alike or self.order % 2 == 1
+
+    @property
+    def born(self) -> Group | None:
+        """The symmetry of the states born on the ordinary sphere, which have no axis; None of other ones."""
+        return breaking_group(self.order, self.parity) if self.order > 0 and self.dimension == 3 else None
 
     @property
     def squares(self) -> "AzimuthalComplement | None":
@@ -171,6 +177,11 @@ class GroupComplement(NamedTuple):
         Of a direction that is simple here, and in no larger subgroup.
         """
         return larger_by_two(self.subgroup, self.group) is not None
+
+    @property
+    def born(self) -> Group:
+        """The symmetry of the states born."""
+        return self.subgroup
 
     @property
     def squares(self) -> "GroupComplement | None":

@@ -129,20 +129,20 @@ def symmetry_of_field(field: ConfiningField, rotation: Floats | None = None) -> 
     )
 
 
-def breaking_group(order: int, equator: int = 0) -> Group:
+def breaking_group(order: int, parity: int | None = None) -> Group:
     """Return the symmetry of states born where a zonal state loses stability in azimuthal order m.
 
     Parameters
     ----------
     order
         m of the critical mode, g(theta) cos(m phi).
-    equator
-        0 if the zonal state is not even about the equator. Otherwise it is, and this is the sign +1 or -1 that
-        the mode takes on under reflection at the equator.
+    parity
+        None if the zonal state is not even about the equator. Otherwise it is, and this is the degree of the mode
+        modulo 2, which takes on the sign of order plus degree under reflection at the equator.
     """
-    if equator == 0:
+    if parity is None:
         return pyramidal(order)
-    return prismatic(order) if equator > 0 else antiprismatic(order)
+    return prismatic(order) if (order + parity) % 2 == 0 else antiprismatic(order)
 
 
 def axial_groups(degree: int) -> tuple[Group, ...]:

@@ -211,8 +211,7 @@ def broken_axis(point: Point, block: AzimuthalBlock, degrees: Integers, kernel: 
     old, order = point.equation, block.order
     if not old.geometry.follows_all(old.problem):
         return []
-    equator = 0 if block.parity is None else (1 if (order + block.parity) % 2 == 0 else -1)
-    group = breaking_group(order, equator)
+    group = breaking_group(order, block.parity)
     equation = invariant_equation(
         old.geometry,
         old.problem,

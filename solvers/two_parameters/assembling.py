@@ -6,17 +6,18 @@ from typing import Any
 import numpy as np
 
 from meanfield import Curve, InvalidInput, OrganisingPoint, Outcome
+from meanfield.harmonics import packed
 from meanfield.records import CurveType
 
 from ..bases import Floats
 from ..branches.arclength import Arclength
 from ..branches.continuation import End, Point, length
 from ..watching import Watch
-from .beside import birth_beside, cusp_beside, end_beside
 from .branch_points import branch_point_start
-from .extended import COLLAPSED, ExtendedEquation
+from .extended import ExtendedEquation
 from .folds import fold_start
 from .following import Knot, Side, behind_start, extended, follow, turned_back
+from .meetings import meeting_of, meeting_short_of, separation
 from .plane import Plane
 from .recording import Row, organising, recorded, stationary_point, threshold_label, uniform_row
 from .starts import Start, plane_of
@@ -28,8 +29,6 @@ from .uniform_ends import STOPPED, uniform_end
 FIRST_STEP = 0.01
 # A side whose states are of this size may have stopped beside the uniform one.
 SMALL = 0.1
-# States meet within this share of the last chord of where its ends say.
-STRAYED = 0.3
 BEFORE_END = "the curve ends less than a step before the end of the interval, beyond which its states meet others"
 # The moments of the uniform state.
 UNIFORM = np.ones(1), np.zeros(1)
@@ -39,12 +38,6 @@ WORDS = {
     "end point": "a state of the line becomes unstable, and another is born",
     "tricritical": "the branch born there turns from continuous to discontinuous",
     "mode interaction": "two modes are critical together",
-}
-# Types of organising points of curves of branch points in which curves of other types end.
-MEETINGS: dict[CurveType, tuple[str, ...]] = {
-    "fold": ("tricritical",),
-    "branch point": ("mode interaction",),
-    "transition": ("tricritical", "mode interaction"),
 }
 
 
@@ -166,6 +159,11 @@ def _rows(
     warnings += side.warnings
     if side.arrival is None:
         warnings += _untold(side, plane.names[0])
+    meeting = meeting_short_of(side, plane) if side.arrival is None and side.outcome in STOPPED else None
+    if meeting is not None:
+        side.outcome = Outcome.JOINED_BRANCH
+        _append_meeting(meeting, side, rows, direction, label, plane, points, warnings)
+        return rows
     if side.arrival is None and side.outcome in STOPPED:
         values = ", ".join(
             f"{n} = {float(v):.6g}" for n, v in zip(plane.names, side.knots[-1].place.values, strict=True)
@@ -278,9 +276,9 @@ def _add_meeting(
 ) -> None:
     """Add the point at which two states of a side, or one and its image, become one."""
     last = side.knots[-1].point
-    knot = _meeting(side, plane)
-    if knot is None or not _is_there(knot, side):
-        degree = extended(last).bases[side.halved or 0].symmetry
+    knot = meeting_of(side, plane)
+    if knot is None:
+        degree = extended(last).bases[0 if side.halved is None else side.halved.state].symmetry
         if uniform_end(side, plane, degree) is not None:
             # Beside the interaction of a mode with its double the moments vanish at different rates.
             side.arrival = degree
@@ -288,7 +286,25 @@ def _add_meeting(
         what = "its two states" if side.halved is None else "a state and its image"
         warnings.append(f"the curve ends where {what} become one, at a point that was not located")
         return
+    _append_meeting(knot, side, rows, direction, label, plane, points, warnings)
+
+
+def _append_meeting(
+    knot: Knot,
+    side: Side,
+    rows: list[Row],
+    direction: int,
+    label: str,
+    plane: Plane,
+    points: list[OrganisingPoint],
+    warnings: list[str],
+) -> None:
+    """Add a located point at which states of a side become one."""
+    last = side.knots[-1].point
     assert knot.event is not None
+    if knot.row.layout != extended(last).layout:
+        pair = knot.row.moments
+        knot.row.moments, knot.row.layout = (packed(pair[0]), np.zeros_like(packed(pair[0]))), "order"
     row, kind = knot.row, "end point" if extended(last).kind == "transition" else knot.event.type
     if not plane.contains(row.values[0]):
         warnings.append(BEFORE_END)
@@ -299,7 +315,9 @@ def _add_meeting(
     elif len(extended(last).bases) > 1:
         # The other state is the first there.
         born = UNIFORM if row.second is None else row.second
-        row.moments, row.second = (born, row.moments) if side.halved == 0 else (row.moments, born)
+        row.moments, row.second = (
+            (born, row.moments) if side.halved and side.halved.state == 0 else (row.moments, born)
+        )
         further = [row.second]
     elif kind == "end point":
         further = [UNIFORM]
@@ -308,47 +326,6 @@ def _add_meeting(
     slope = np.array(row.tangent)
     slope *= np.copysign(1.0, slope @ rows[-1].tangent)
     row.tangent = float(slope[0]), float(slope[1])
-    row.arclength = rows[-1].arclength + direction * length(_separation(side, last), 0.0)
+    row.arclength = rows[-1].arclength + direction * length(separation(side, last), 0.0)
     rows.append(row)
     points.append(organising(row, kind, plane, bounds, (label,), text, further))
-
-
-def _meeting(side: Side, plane: Plane) -> Knot | None:
-    """Return the point at which two states of a side, or one and its image by half a period, become one."""
-    last = side.knots[-1].point
-    one, *others = extended(last).system(last.b, last.q).states
-    symmetry = one.weighted.basis.symmetry
-    if extended(last).kind != "transition":
-        return birth_beside(plane, one, 2 * symmetry, MEETINGS[extended(last).kind])
-    if side.halved is not None:
-        states = [one, *others]
-        born = states.pop(side.halved)
-        return end_beside(plane, born, states[0] if states else None)
-    (other,) = others
-    beyond = other.weighted.basis.symmetry
-    if symmetry == beyond and one.unknown.size == other.unknown.size:
-        return cusp_beside(plane, one.weighted.basis, 0.5 * (one.unknown + other.unknown), one.place)
-    born = one if symmetry < beyond else other
-    return birth_beside(plane, born, max(symmetry, beyond), MEETINGS["transition"])
-
-
-def _separation(side: Side, point: Point) -> Floats:
-    """Return the difference of the states that meet at the end of a side, at a point of it."""
-    assert side.beyond is not None
-    equation = extended(side.beyond)
-    return equation.separation(point) if side.halved is None else equation.broken(point, side.halved)
-
-
-def _is_there(knot: Knot, side: Side) -> bool:
-    """Return whether a located point is where the states of a side meet, by their approach along the last chord."""
-    last, beyond = side.knots[-1].point, side.beyond
-    assert beyond is not None
-    before, after = _separation(side, last), _separation(side, beyond)
-    size, step = length(before, 0.0), beyond.arclength - last.arclength
-    one, other, place = (np.array([point.b[-1], point.q]) for point in (last, beyond, knot.point))
-    if length(after, 0.0) <= COLLAPSED * size:
-        # The point beyond is one of the curve of the more symmetric state.
-        return length(place - one, 0.0) <= step
-    share = 1.0 / (1.0 - float(before @ after) / size**2)
-    missed = length(place - one - share * (other - one), 0.0)
-    return bool(missed <= STRAYED * max(1.0, share**2) * step)

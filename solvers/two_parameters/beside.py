@@ -2,9 +2,11 @@
 
 import numpy as np
 
+from meanfield.harmonics import largest_degree, zonal_places
+
 from ..bases import Basis, Floats
 from ..branches.arclength import Arclength
-from ..branches.continuation import End, Point, resolve
+from ..branches.continuation import End, Point, length, resolve
 from ..newton import POLISHED, correct
 from .at_place import state_at
 from .branch_points import nearest_block
@@ -12,7 +14,7 @@ from .extended import ExtendedEquation
 from .folds import FoldEquation, null_vectors
 from .following import Knot, follow, turned_back
 from .plane import Plane
-from .starts import basis_of, unknown_of
+from .starts import basis_of, packed_moments, unknown_of, without_axis
 from .states import AtState
 from .transitions import TransitionEquation
 
@@ -20,6 +22,8 @@ from .transitions import TransitionEquation
 NEARLY_CRITICAL = 0.1
 # The curve is followed to both sides by so many steps up to this length.
 NEARBY, FIRST = Arclength(max_step=0.02, max_points=40), 0.002
+# A basis and the unknown of a state in it.
+Symmetric = tuple[Basis, Floats]
 
 
 def cusp_beside(plane: Plane, basis: Basis, b: Floats, place: tuple[float, float]) -> Knot | None:
@@ -28,25 +32,24 @@ def cusp_beside(plane: Plane, basis: Basis, b: Floats, place: tuple[float, float
     return _found(equation, np.append(b, place[0]), place[1], "cusp")
 
 
-def birth_beside(plane: Plane, state: AtState, symmetry: int, kinds: tuple[str, ...]) -> Knot | None:
+def birth_beside(plane: Plane, state: AtState, symmetric: Symmetric, kinds: tuple[str, ...]) -> Knot | None:
     """Return the nearest point of some types on the curve of branch points beside a state.
 
-    The state is nearly one of a larger symmetry, on whose branch its own is born. None if there is no such point.
+    The state is nearly a more symmetric one, on whose branch its own is born. None if there is no such point.
     """
-    basis, b = _symmetric_part(plane, state, symmetry)
+    basis, b = symmetric
     equation = nearest_block(state_at(plane, basis, state.place, b), plane)
     if equation is None:
         return None
     return _found(equation, np.append(b, state.place[0]), state.place[1], *kinds)
 
 
-def end_beside(plane: Plane, state: AtState, other: AtState | None) -> Knot | None:
-    """Return the point of a first-order line at which a state nearly of twice its symmetry is born of one that is.
+def end_beside(plane: Plane, state: AtState, symmetric: Symmetric, other: AtState | None) -> Knot | None:
+    """Return the point of a first-order line at which a state that is nearly a more symmetric one is born of that.
 
     It is on the line of the more symmetric state, which becomes unstable there, and the other, by default the
     uniform one; None if it is not found.
     """
-    symmetry = 2 * state.weighted.basis.symmetry
     x, q = state.place
     coefficients = plane.coefficients(x, q, plane.reference)
     if other is not None and float(np.abs(1.0 - coefficients.strengths).min()) <= NEARLY_CRITICAL:
@@ -54,14 +57,35 @@ def end_beside(plane: Plane, state: AtState, other: AtState | None) -> Knot | No
         found = _found(equation, np.append(other.unknown, x), q, "end point")
         if found is not None:
             return found
-    basis, b = _symmetric_part(plane, state, symmetry)
+    basis, b = symmetric
     if other is None:
         return _found(TransitionEquation(plane, (basis,)), np.append(b, x), q, "end point")
     equation = TransitionEquation(plane, (other.weighted.basis, basis))
     return _found(equation, np.concatenate([other.unknown, b, [x]]), q, "end point")
 
 
-def _symmetric_part(plane: Plane, state: AtState, symmetry: int) -> tuple[Basis, Floats]:
+def symmetric_part(plane: Plane, state: AtState, image: int) -> Symmetric:
+    """Return the mean of a state and its image, by half a period or the one of a number, as a more symmetric state.
+
+    Beside a state about an axis the mean differs from one about it by less than from the state itself.
+    """
+    basis = state.weighted.basis
+    if basis.even:
+        return part_of_symmetry(plane, state, 2 * basis.symmetry)
+    own = state.unknown
+    mean = 0.5 * (own + basis.images(own)[image])
+    cosine, sine = packed_moments(basis, mean)
+    zonal = zonal_places(largest_degree(cosine.size))
+    rest = np.hypot(length(np.delete(cosine, zonal), 0.0), length(sine, 0.0))
+    if rest < length(own - mean, 0.0):
+        along = cosine[zonal]
+        about_axis = basis_of(plane, along, state.place)
+        return about_axis, unknown_of(about_axis, along)
+    _, larger, b = without_axis(plane, (cosine, sine), state.place)
+    return larger, b
+
+
+def part_of_symmetry(plane: Plane, state: AtState, symmetry: int) -> Symmetric:
     """Return the basis of densities of a larger symmetry, and the part of a state there."""
     degrees = state.weighted.basis.degrees
     cosine = np.zeros(int(degrees[-1]) + 1)

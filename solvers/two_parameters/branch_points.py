@@ -28,7 +28,7 @@ from .blocks import ComplementaryBlock, block_at
 from .extended import ExtendedEquation, System
 from .plane import Plane
 from .singular import Borders, SingularEquation, SingularSystem
-from .starts import MOVED, Start, first_point, located
+from .starts import MOVED, Start, basis_of, first_point, in_group, located, packed_moments, unknown_of
 from .states import AtState
 from .turning import about_other_axis, turning
 
@@ -221,21 +221,30 @@ def branch_point_start(start: Start, plane: Plane) -> Point | End:
     return first_point(nearest, np.append(b, place[0]), place[1])
 
 
-def require_halved(start: Start, plane: Plane) -> None:
-    """Refuse a tricritical point of branches that have another symmetry than half of that of their parent.
+def born_at(start: Start, plane: Plane) -> tuple[tuple[float, float], Basis, Floats]:
+    """Return x and q of a tricritical point, the basis of the branch that turns there, and its state at that point.
 
     Raises
     ------
     InvalidInput
-        If they do.
+        If it has an axis, and another symmetry than half of that of its parent, or its states may turn.
     """
     place, basis, b = located(start, plane, start.first)
     nearest = nearest_block(state_at(plane, basis, place, b), plane, MOVED)
-    if nearest is None or nearest.complement.nested or nearest.complement.squares is not None:
+    group = None if nearest is None else nearest.complement.born
+    if group is not None:
+        return place, *in_group(plane, group, packed_moments(basis, b), place)
+    if nearest is None or nearest.complement.squares is not None or basis.symmetry % 2:
         raise InvalidInput(
             "the branch that turns at the start has not half the symmetry of its parent, and its folds and "
             "first-order lines are not followed from here; start from one of them in a diagram beside it"
         )
+    cosine = np.zeros(int(basis.degrees[-1]) + 1)
+    cosine[basis.degrees] = b * basis.degrees
+    named = np.zeros(cosine.size)
+    named[basis.symmetry // 2 :: basis.symmetry // 2] = 1.0
+    half = basis_of(plane, named, place)
+    return place, half, unknown_of(half, cosine)
 
 
 def nearest_block(state: AtState, plane: Plane, least: float = np.inf) -> BranchPointEquation | None:

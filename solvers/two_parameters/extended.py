@@ -5,9 +5,9 @@ so that :func:`solvers.branches.continuation.trace` follows their solutions as i
 """
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -30,6 +30,13 @@ CLOSE = 0.5
 COLLAPSED = 1e-7
 # Multiples of a symmetry whose states a curve might be lost to, and the share of what they lack that then remains.
 ODD_MULTIPLES, LEFT = (3, 5, 7), 0.01
+
+
+class Halving(NamedTuple):
+    """A state of a curve, by its number, and its image: by half a period, 0, or the one of that number."""
+
+    state: int
+    image: int = 0
 
 
 class System:
@@ -203,18 +210,29 @@ class ExtendedEquation(StationaryEquation):
         """Return whether two states of the curve become one between two points or soon after."""
         return False
 
-    def halved(self, last: Point, point: Point) -> int | None:
-        """Return the number of a state that meets its image by half a period between two points, None if none does.
+    def halved(self, last: Point, point: Point) -> Halving | None:
+        """Return which state meets which image of it between two points, None if none does.
 
-        They meet in a state of twice the symmetry.
+        They meet in a state of twice the symmetry, or about an axis.
         """
         if self.plane.problem.confinement is not None:
             return None
-        with_axis = (place for place, basis in enumerate(self.bases) if basis.even)
-        return next((place for place in with_axis if self._is_halved(last, point, place)), None)
+        return next((each for each in self.halvings(point) if self._is_halved(last, point, each)), None)
 
-    def _is_halved(self, last: Point, point: Point, place: int) -> bool:
-        before, after = self.broken(last, place), self.broken(point, place)
+    def halvings(self, point: Point) -> Iterator[Halving]:
+        """Yield the states with the images by transformations that are their own inverses."""
+        for place, basis in enumerate(self.bases):
+            if basis.even:
+                yield Halving(place)
+                continue
+            own = point.b[self._places(place)]
+            for number, image in enumerate(basis.images(own)[1:], 1):
+                if np.allclose(basis.images(image)[number], own, rtol=0.0, atol=COLLAPSED):
+                    yield Halving(place, number)
+
+    def _is_halved(self, last: Point, point: Point, halving: Halving) -> bool:
+        place = halving.state
+        before, after = self.broken(last, halving), self.broken(point, halving)
         # Of one harmonic alone all is in the symmetric part.
         if not before.size or length(before, 0.0) <= COLLAPSED:
             return False
@@ -252,10 +270,12 @@ class ExtendedEquation(StationaryEquation):
         """Return whether one of the states is the uniform one up to rounding."""
         return any(length(b[self._places(number)], 0.0) <= COLLAPSED for number in range(len(self.bases)))
 
-    def broken(self, point: Point, place: int) -> Floats:
-        """Return the unknowns of a state that vanish where it has twice its symmetry."""
-        basis, own = self.bases[place], point.unknowns_on(self)[0][self._places(place)]
-        return np.asarray(own[basis.degrees // basis.symmetry % 2 == 1])
+    def broken(self, point: Point, halving: Halving) -> Floats:
+        """Return the part of the unknowns of a state that vanishes where it is its own image."""
+        basis, own = self.bases[halving.state], point.unknowns_on(self)[0][self._places(halving.state)]
+        if basis.even:
+            return np.asarray(own[basis.degrees // basis.symmetry % 2 == 1])
+        return 0.5 * (own - basis.images(own)[halving.image])
 
     def separation(self, point: Point) -> Floats:
         """Return the difference of the two states of a curve."""

@@ -18,7 +18,7 @@ import numpy as np
 from ..bases import Basis, Floats
 from ..branches.continuation import End, Point
 from .at_place import state_at
-from .branch_points import determinants, require_halved
+from .branch_points import born_at, determinants
 from .extended import System
 from .plane import Plane
 from .singular import Borders, SingularEquation, SingularSystem
@@ -90,9 +90,7 @@ class FoldEquation(SingularEquation):
 
 def fold_start(start: Start, plane: Plane) -> Point | End:
     """Return the first point of the fold curve through a start."""
-    if start.halves:
-        require_halved(start, plane)
-    place, basis, b = located(start, plane, start.first, whole=False)
+    place, basis, b = born_at(start, plane) if start.halves else located(start, plane, start.first)
     equation = FoldEquation(plane, (basis,), null_vectors(plane, basis, place, b))
     b, q = np.append(b, place[0]), place[1]
     if start.uniform or start.halves:

@@ -13,7 +13,7 @@ from ..bases import EPS, Floats
 from ..branches.arclength import Arclength
 from ..branches.continuation import PREDICTED_FROM, End, Point, hermite, length, point_between, trace
 from ..newton import POLISHED, Newton, correct
-from .extended import ExtendedEquation
+from .extended import ExtendedEquation, Halving
 from .plane import Place, is_double
 from .recording import Row, row_of
 
@@ -100,7 +100,7 @@ class Side:
     """One direction of a followed curve: the knots from the start on, and how it ended.
 
     ``arrival`` is the critical degree where it met the uniform state beyond the last knot; ``merged`` says that its
-    two states become one there, ``halved`` is the number of that which becomes one with its image by half a period;
+    two states become one there, ``halved`` names that which becomes one with an image of it;
     ``beyond`` is the point behind. ``untold`` has knots between which rounding decides the sign of a test.
     """
 
@@ -108,7 +108,7 @@ class Side:
     outcome: Outcome = Outcome.MAX_STEPS
     arrival: int | None = None
     merged: bool = False
-    halved: int | None = None
+    halved: Halving | None = None
     beyond: Point | None = None
     warnings: list[str] = field(default_factory=list)
     untold: dict[str, list[Knot]] = field(default_factory=dict)

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from meanfield import CurvePoint, Equation, InvalidInput, NotResolved, OrganisingPoint, SpecialPoint
-from meanfield.harmonics import Layout, largest_degree, modes_of, moments_of, zonal_places
+from meanfield.harmonics import Layout, largest_degree, modes_of, moments_of, packed, zonal_places
 from meanfield.records import CurveType
 from meanfield.theory import critical_couplings
 
@@ -18,7 +18,7 @@ from ..limits import MAX_HARMONIC_DEGREE, MAX_SPHERICAL_DEGREE, MAX_UNKNOWNS
 from ..newton import POLISHED, correct
 from ..significant import confining_degree, confining_symmetry, even_size
 from ..sizing import Size, stationary_equation
-from ..sphere import TRIVIAL, recognised
+from ..sphere import TRIVIAL, Group, recognised
 from .extended import ExtendedEquation
 from .plane import COUPLING, Plane
 
@@ -26,7 +26,7 @@ Pair = tuple[Floats, Floats]
 # A moment below this is rounding noise of a state that does not have it.
 SIGNIFICANT = 1e-8
 # Distances from an organising point at which a curve that begins there is looked for.
-DISTANCES = (0.1, 0.2, 0.05, 0.02)
+DISTANCES = (0.1, 0.2, 0.05, 0.02, 0.01)
 # A start located at an end of its interval can be beyond it by this share, the rounding of its location.
 SLACK = 1e-12
 # The start of a curve is where it was said to be within this, in moments and coordinates.
@@ -231,7 +231,7 @@ def _require_few(cells: Integers) -> None:
         raise NotResolved(f"the start has {cells.size} significant modes, and {MAX_UNKNOWNS} are admitted")
 
 
-def _without_axis(
+def without_axis(
     plane: Plane, moments: Pair, place: tuple[float, float]
 ) -> tuple[tuple[float, float], Basis, Floats]:
     """Return a place, and the basis and the unknown of a state on S^2 in the orientation of its group.
@@ -248,6 +248,34 @@ def _without_axis(
         cosine = cosine[zonal_places(largest_degree(cosine.size))]
         basis = basis_of(plane, cosine, place)
         return place, basis, unknown_of(basis, cosine)
+    return place, *in_group(plane, group, (cosine, sine), place)
+
+
+def packed_moments(basis: Basis, b: Floats) -> Pair:
+    """Return the moments of a state on S^2 by degree and order, as far as it is determined by its unknown."""
+    moments = b * basis.degrees
+    if basis.invariants is not None:
+        cosine, sine = basis.invariants.harmonics(moments)
+    else:
+        zonal = np.zeros(int(basis.degrees[-1]) + 1)
+        zonal[basis.degrees] = moments
+        cosine = packed(zonal)
+        sine = np.zeros_like(cosine)
+    cosine[0] = 1.0
+    return cosine, sine
+
+
+def in_group(plane: Plane, group: Group, moments: Pair, place: tuple[float, float]) -> tuple[Basis, Floats]:
+    """Return the basis and the unknown of a state on S^2 among the densities invariant under a group.
+
+    Raises
+    ------
+    InvalidInput
+        If these may turn.
+    NotResolved
+        If it has too many significant modes.
+    """
+    cosine, sine = moments
     if group.free_axes.size:
         raise InvalidInput(
             "curves of states without an axis are followed where mirrors or half turns hold them in place, and the "
@@ -258,8 +286,7 @@ def _without_axis(
     _require_few(degrees)
     nodes = even_size(max(2 * int(degrees[-1]), solvers_of(plane.problem).geometry.fewest_nodes))
     basis = InvariantBasis(group, degrees, min(nodes, MAX_SPHERICAL_DEGREE))
-    unknown = basis.means(basis.moments_from(cosine, sine)) / basis.degrees
-    return place, basis, unknown
+    return basis, basis.means(basis.moments_from(cosine, sine)) / basis.degrees
 
 
 def cosines_from_axis(plane: Plane, moments: Pair) -> Floats:
@@ -287,34 +314,19 @@ def unknown_of(basis: Basis, cosine: Floats) -> Floats:
     return moments / basis.degrees
 
 
-def located(
-    start: Start, plane: Plane, moments: Pair, *, whole: bool = True
-) -> tuple[tuple[float, float], Basis, Floats]:
-    """Return x and q of a start, and the basis and the unknown of one of its states.
-
-    Parameters
-    ----------
-    whole
-        Whether the basis is that of the symmetry of the state, or of half of it where states of that are born.
-    """
+def located(start: Start, plane: Plane, moments: Pair) -> tuple[tuple[float, float], Basis, Floats]:
+    """Return x and q of a start, and the basis and the unknown of one of its states."""
     first, second = (start.problem.parameters[name] for name in plane.names)
     place = plane.coordinates(first, second)
     if start.has_orders:
-        return _without_axis(plane, moments, place)
+        return without_axis(plane, moments, place)
     cosine = cosines_from_axis(plane, moments)
     if start.uniform and start.organising:
         # Beside the uniform state they are those of the critical mode.
         cosine = np.eye(1, threshold_of(start) + 1, threshold_of(start))[0]
         basis = basis_of(plane, cosine, place)
         return place, basis, np.zeros(basis.degrees.size)
-    named = cosine
-    if start.halves and not whole:
-        symmetry = symmetry_of(plane.problem, cosine)
-        if symmetry % 2:
-            raise InvalidInput("no curve of states with an axis but those of branch points leaves the start")
-        named = np.zeros(cosine.size)
-        named[symmetry // 2 :: symmetry // 2] = 1.0
-    basis = basis_of(plane, named, place)
+    basis = basis_of(plane, cosine, place)
     return place, basis, unknown_of(basis, cosine)
 
 

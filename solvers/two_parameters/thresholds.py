@@ -14,7 +14,7 @@ from meanfield.theory import lacks_normal_form, theory_of
 from ..bases import EPS, Basis, Floats
 from ..branches.continuation import End, Point
 from ..equation import StationaryEquation
-from .extended import ExtendedEquation, System
+from .extended import ExtendedEquation, Halving, System
 from .plane import Plane
 from .recording import threshold_label
 from .starts import Start, basis_of, first_point, threshold_of
@@ -103,7 +103,7 @@ class ThresholdEquation(ExtendedEquation):
         """Return None: the curve is one of uniform states."""
         return None
 
-    def halved(self, last: Point, point: Point) -> int | None:
+    def halved(self, last: Point, point: Point) -> Halving | None:
         """Return None: the curve is one of uniform states."""
         return None
 

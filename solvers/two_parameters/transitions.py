@@ -23,7 +23,7 @@ from ..bases import Basis, Floats
 from ..branches.continuation import End, Point, length
 from ..newton import POLISHED, correct
 from .at_place import state_at
-from .branch_points import halving_determinant, require_halved
+from .branch_points import born_at, halving_determinant
 from .extended import ExtendedEquation, System
 from .folds import FoldEquation, null_vectors
 from .plane import Plane
@@ -256,8 +256,7 @@ def _from_branch_points(start: Start, plane: Plane, basis: Basis, b: Floats) -> 
 
     Nearby the folds are easier to find; at one of them both states are known, and the line is beside.
     """
-    require_halved(start, plane)
-    place, half, born = located(start, plane, start.first, whole=False)
+    place, half, born = born_at(start, plane)
     null = null_vectors(plane, half, place, born)
     fold = FoldEquation(plane, (half,), null)
     at_fold, q = beside([fold], np.append(born, place[0]), place[1], np.append(null[1], 0.0))

@@ -1,6 +1,6 @@
 """Where curves end at the uniform state: tricritical points and interactions of modes on its thresholds."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -57,13 +57,15 @@ def uniform_end(side: Side, plane: Plane, degree: int) -> UniformEnd | None:
     """Return the organising point of the uniform state at which a side ends in a mode, None if none is near."""
     points = [knot.point for knot in side.knots]
     stopped, last = side.outcome in STOPPED, points[-1]
-    before = points[_larger(points) if stopped else max(len(points) - 2, 0)]
+    sizes = [length(point.b[:-1], 0.0) for point in points]
+    start = larger(sizes) if stopped else max(len(points) - 2, 0)
+    before = points[start]
     beside = side.beyond if len(points) == 1 and side.beyond is not None else before
     near = KNOWN * abs(float(last.b[-1])) if len(points) > 1 else BESIDE
     reach = BEYOND * abs(float(last.b[-1] - beside.b[-1])) + near
     found = list((_in_coupling if plane.in_coupling else _on_threshold)(plane, last, degree, reach))
     if stopped:
-        found = [end for end in found if _leads_to(_place(plane, end), last, before)]
+        found = [end for end in found if leads_to(_place(plane, end), last, before, sizes[-1], sizes[start])]
     return min(found, key=lambda end: length(_place(plane, end) - [last.b[-1], last.q], 0.0), default=None)
 
 
@@ -139,10 +141,9 @@ def _place(plane: Plane, end: UniformEnd) -> Floats:
     return np.array(plane.coordinates(*end.values))
 
 
-def _leads_to(place: Floats, last: Point, before: Point) -> bool:
-    """Return whether two points lead to a place of the uniform state, distant by their amplitude or its square."""
+def leads_to(place: Floats, last: Point, before: Point, small: float, large: float) -> bool:
+    """Return whether two points lead to a place, distant by an amplitude, small and large there, or its square."""
     one, other = (np.array([point.b[-1], point.q]) for point in (last, before))
-    small, large = (length(point.b[:-1], 0.0) for point in (last, before))
     if small >= large:
         return False
     shares = (small**power / (large**power - small**power) for power in (1, 2))
@@ -150,11 +151,10 @@ def _leads_to(place: Floats, last: Point, before: Point) -> bool:
     return missed <= STRAYED * length(place - one, 0.0) + KNOWN
 
 
-def _larger(points: list[Point]) -> int:
-    """Return the place of the last point whose amplitude is some times that of the end, else of the first."""
-    last = length(points[-1].b[:-1], 0.0)
-    place = len(points) - 1
-    while place > 0 and length(points[place].b[:-1], 0.0) < GROWN * last:
+def larger(amplitudes: Sequence[float]) -> int:
+    """Return the place of the last of some amplitudes that is some times that at the end, else of the first."""
+    place = len(amplitudes) - 1
+    while place > 0 and amplitudes[place] < GROWN * amplitudes[-1]:
         place -= 1
     return place
 

@@ -1,0 +1,113 @@
+"""Where states of a curve become one: two of them, or one and its image."""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from meanfield.records import CurveType
+
+from ..bases import Floats
+from ..branches.continuation import Point, length
+from .beside import Symmetric, birth_beside, cusp_beside, end_beside, part_of_symmetry, symmetric_part
+from .extended import COLLAPSED
+from .following import Knot, Side, extended
+from .plane import Plane
+from .states import AtState
+from .uniform_ends import larger, leads_to
+
+# States meet within this share of the last chord of where its ends say.
+STRAYED = 0.3
+# A state that differs by less from its image may have stopped beside the more symmetric one.
+SMALL = 0.2
+# Types of organising points of curves of branch points in which curves of other types end.
+MEETINGS: dict[CurveType, tuple[str, ...]] = {
+    "fold": ("tricritical",),
+    "branch point": ("mode interaction",),
+    "transition": ("tricritical", "mode interaction"),
+}
+
+
+def meeting_of(side: Side, plane: Plane) -> Knot | None:
+    """Return the point at which states of a side that says so become one, None if it is not located."""
+    knot = _meeting(side, plane)
+    return knot if knot is not None and _is_there(knot, side) else None
+
+
+def meeting_short_of(side: Side, plane: Plane) -> Knot | None:
+    """Return the point at which a state and its image would become one, of a side that stopped short of it.
+
+    There states are so nearly one, differing by powers of a small amplitude, that rounding decides between them.
+    None if the side does not lead to such a point.
+    """
+    last = side.knots[-1].point
+    equation = extended(last)
+    if plane.problem.confinement is not None:
+        return None
+    sizes = {halving: length(equation.broken(last, halving), 0.0) for halving in equation.halvings(last)}
+    near = [halving for halving, size in sizes.items() if 0.0 < size <= SMALL]
+    if not near:
+        return None
+    side.halved = min(near, key=lambda halving: sizes[halving])
+    knot = _meeting(side, plane)
+    points = [each.point for each in side.knots]
+    amplitudes = [length(separation(side, point), 0.0) for point in points]
+    start = larger(amplitudes)
+    if knot is not None:
+        place = np.array([knot.point.b[-1], knot.point.q])
+        if leads_to(place, last, points[start], amplitudes[-1], amplitudes[start]):
+            return knot
+    side.halved, side.merged = None, False
+    return None
+
+
+def separation(side: Side, point: Point) -> Floats:
+    """Return the difference of the states that meet at the end of a side, at a point of it."""
+    equation = extended(side.knots[-1].point if side.beyond is None else side.beyond)
+    return equation.separation(point) if side.halved is None else equation.broken(point, side.halved)
+
+
+def _meeting(side: Side, plane: Plane) -> Knot | None:
+    """Return the organising point beside the end of a side at which two states or images become one."""
+    last = side.knots[-1].point
+    one, *others = extended(last).system(last.b, last.q).states
+    if side.halved is not None:
+        states = [one, *others]
+        born = states.pop(side.halved.state)
+        symmetric = symmetric_part(plane, born, side.halved.image)
+        kind, side.merged = extended(last).kind, _joins(side, states, symmetric)
+        if kind == "transition" and not side.merged:
+            return end_beside(plane, born, symmetric, states[0] if states else None)
+        return birth_beside(plane, born, symmetric, MEETINGS[kind])
+    symmetry = one.weighted.basis.symmetry
+    (other,) = others
+    beyond = other.weighted.basis.symmetry
+    if symmetry == beyond and one.unknown.size == other.unknown.size:
+        return cusp_beside(plane, one.weighted.basis, 0.5 * (one.unknown + other.unknown), one.place)
+    born = one if symmetry < beyond else other
+    symmetric = part_of_symmetry(plane, born, max(symmetry, beyond))
+    return birth_beside(plane, born, symmetric, MEETINGS["transition"])
+
+
+def _joins(side: Side, others: Sequence[AtState], symmetric: Symmetric) -> bool:
+    """Return whether the more symmetric state that one of a side becomes is the other one of it."""
+    basis, b = symmetric
+    broken = length(separation(side, side.knots[-1].point), 0.0)
+    return any(
+        np.array_equal(other.weighted.basis.degrees, basis.degrees) and length(other.unknown - b, 0.0) <= broken
+        for other in others
+    )
+
+
+def _is_there(knot: Knot, side: Side) -> bool:
+    """Return whether a located point is where the states of a side meet, by their approach along the last chord."""
+    last, beyond = side.knots[-1].point, side.beyond
+    assert beyond is not None
+    before, after = separation(side, last), separation(side, beyond)
+    size, step = length(before, 0.0), beyond.arclength - last.arclength
+    one, other, place = (np.array([point.b[-1], point.q]) for point in (last, beyond, knot.point))
+    if length(after, 0.0) <= COLLAPSED * size:
+        # The point beyond is one of the curve of the more symmetric state.
+        return length(place - one, 0.0) <= step
+    share = 1.0 / (1.0 - float(before @ after) / size**2)
+    missed = length(place - one - share * (other - one), 0.0)
+    return bool(missed <= STRAYED * max(1.0, share**2) * step)
