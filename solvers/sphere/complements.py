@@ -83,7 +83,8 @@ class AzimuthalComplement(NamedTuple):
     @property
     def born(self) -> Group | None:
         """The symmetry of the states born on the ordinary sphere, which have no axis; None of other ones."""
-        return breaking_group(self.order, self.parity) if self.order > 0 and self.dimension == 3 else None
+        without_axis = self.order > 0 and unit_sphere(self.dimension).has_azimuth
+        return breaking_group(self.order, self.parity) if without_axis else None
 
     @property
     def squares(self) -> "AzimuthalComplement | None":

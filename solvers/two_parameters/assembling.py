@@ -6,7 +6,6 @@ from typing import Any
 import numpy as np
 
 from meanfield import Curve, InvalidInput, OrganisingPoint, Outcome
-from meanfield.harmonics import packed
 from meanfield.records import CurveType
 
 from ..bases import Floats
@@ -19,7 +18,7 @@ from .folds import fold_start
 from .following import Knot, Side, behind_start, extended, follow, turned_back
 from .meetings import meeting_of, meeting_short_of, separation
 from .plane import Plane
-from .recording import Row, organising, recorded, stationary_point, threshold_label, uniform_row
+from .recording import Row, organising, recorded, row_of, stationary_point, threshold_label, uniform_row
 from .starts import Start, plane_of
 from .thresholds import threshold_start
 from .transitions import transition_start
@@ -302,10 +301,10 @@ def _append_meeting(
     """Add a located point at which states of a side become one."""
     last = side.knots[-1].point
     assert knot.event is not None
-    if knot.row.layout != extended(last).layout:
-        pair = knot.row.moments
-        knot.row.moments, knot.row.layout = (packed(pair[0]), np.zeros_like(packed(pair[0]))), "order"
-    row, kind = knot.row, "end point" if extended(last).kind == "transition" else knot.event.type
+    found = extended(knot.point).system(knot.point.b, knot.point.q)
+    row = row_of(knot.point, found, extended(last).layout)
+    row.values = knot.row.values
+    kind = "end point" if extended(last).kind == "transition" else knot.event.type
     if not plane.contains(row.values[0]):
         warnings.append(BEFORE_END)
         return

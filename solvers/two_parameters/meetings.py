@@ -90,12 +90,18 @@ def _meeting(side: Side, plane: Plane) -> Knot | None:
 
 def _joins(side: Side, others: Sequence[AtState], symmetric: Symmetric) -> bool:
     """Return whether the more symmetric state that one of a side becomes is the other one of it."""
-    basis, b = symmetric
     broken = length(separation(side, side.knots[-1].point), 0.0)
-    return any(
-        np.array_equal(other.weighted.basis.degrees, basis.degrees) and length(other.unknown - b, 0.0) <= broken
-        for other in others
-    )
+    return any(_distance((other.weighted.basis, other.unknown), symmetric) <= broken for other in others)
+
+
+def _distance(one: Symmetric, other: Symmetric) -> float:
+    """Return how far two states are from each other, by the lengths of their moments if in two symmetries."""
+    (basis, b), (basis_of_other, b_of_other) = one, other
+    if np.array_equal(basis.degrees, basis_of_other.degrees):
+        return length(b - b_of_other, 0.0)
+    count = int(max(basis.degrees[-1], basis_of_other.degrees[-1])) + 1
+    lengths = [np.sqrt(np.bincount(base.degrees, unknown**2, count)) for base, unknown in (one, other)]
+    return length(lengths[0] - lengths[1], 0.0)
 
 
 def _is_there(knot: Knot, side: Side) -> bool:

@@ -73,13 +73,14 @@ def unstable_directions(point: Point) -> int:
     return sum(equation.densities.unstable_counts(point, NEUTRAL))
 
 
-def row_of(point: Point, system: System) -> Row:
-    """Return a point of a followed curve, with its system there, as a row."""
+def row_of(point: Point, system: System, layout: Layout | None = None) -> Row:
+    """Return a point of a followed curve, with its system there, as a row in the layout of the curve or another."""
     place = system.place
     stationary = [stationary_point(state, place.problem) for state in system.states]
     equation = point.equation
     assert isinstance(equation, ExtendedEquation)
-    known = [moments_in(equation.layout, each) for each in stationary]
+    layout = layout or equation.layout
+    known = [moments_in(layout, each) for each in stationary]
     along = np.array([point.solution.tangent_b[-1], point.solution.tangent_q])
     across, down = system.normal
     direction = np.array([-down, across])
@@ -97,7 +98,7 @@ def row_of(point: Point, system: System) -> Row:
         unstable,
         max(modes for *_, modes in known),
         point.arclength,
-        layout=equation.layout,
+        layout=layout,
     )
 
 

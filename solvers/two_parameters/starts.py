@@ -1,6 +1,6 @@
 """From a located point of a diagram or a curve to the first point of a curve through it in two parameters."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from typing import NamedTuple
 
@@ -26,7 +26,9 @@ Pair = tuple[Floats, Floats]
 # A moment below this is rounding noise of a state that does not have it.
 SIGNIFICANT = 1e-8
 # Distances from an organising point at which a curve that begins there is looked for.
-DISTANCES = (0.1, 0.2, 0.05, 0.02, 0.01)
+DISTANCES = (0.1, 0.2, 0.05, 0.02, 0.01, 0.005, 0.002)
+# The other parameter may change there by this share of its unit, which in a narrow interval is its length.
+FARTHEST = 0.5
 # A start located at an end of its interval can be beyond it by this share, the rounding of its location.
 SLACK = 1e-12
 # The start of a curve is where it was said to be within this, in moments and coordinates.
@@ -347,18 +349,29 @@ def beside(equations: Sequence[ExtendedEquation], b: Floats, q: float, away: Flo
     InvalidInput
         If there is none.
     """
+    found = next(all_beside(equations, b, q, away), None)
+    if found is None:
+        raise InvalidInput(
+            f"no {equations[-1].kind} was found to begin at the start; start from a point of it in a diagram"
+        )
+    return found
+
+
+def all_beside(
+    equations: Sequence[ExtendedEquation], b: Floats, q: float, away: Floats
+) -> Iterator[tuple[Floats, float]]:
+    """Yield (b, q) of points of a curve at several distances from where it begins, as :func:`beside` has them."""
     for distance in DISTANCES:
         found, place = b + distance * away, q
         for equation in equations:
             solution = correct(equation, found, place, away, 0.0, POLISHED)
-            if solution is None or length(solution.b - b, solution.q - q) > 3.0 * distance:
+            if solution is None or abs(solution.b[-1] - b[-1]) > max(FARTHEST, 3.0 * distance):
+                break
+            if length(solution.b[:-1] - b[:-1], solution.q - q) > 3.0 * distance:
                 break
             found, place = solution.b, solution.q
         else:
-            return found, place
-    raise InvalidInput(
-        f"no {equations[-1].kind} was found to begin at the start; start from a point of it in a diagram"
-    )
+            yield found, place
 
 
 def first_point(equation: ExtendedEquation, b: Floats, q: float) -> Point | End:

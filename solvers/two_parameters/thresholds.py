@@ -3,7 +3,7 @@ r"""Thresholds of the uniform state: places of the plane where a mode is critica
 No state is unknown; the line is followed as any other, so that it may turn in either parameter.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
 
 import numpy as np
@@ -103,9 +103,9 @@ class ThresholdEquation(ExtendedEquation):
         """Return None: the curve is one of uniform states."""
         return None
 
-    def halved(self, last: Point, point: Point) -> Halving | None:
-        """Return None: the curve is one of uniform states."""
-        return None
+    def halvings(self, point: Point) -> Iterator[Halving]:
+        """Yield nothing: the curve is one of uniform states."""
+        return iter(())
 
     def leaves(self, last: Floats, b: Floats) -> bool:
         """Return False: the curve is one of uniform states."""

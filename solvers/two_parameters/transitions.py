@@ -27,7 +27,7 @@ from .branch_points import born_at, halving_determinant
 from .extended import ExtendedEquation, System
 from .folds import FoldEquation, null_vectors
 from .plane import Plane
-from .starts import Start, beside, first_point, located
+from .starts import Start, all_beside, beside, first_point, located
 from .states import AtState, GradientState
 
 # Organising points at which first-order lines begin.
@@ -35,6 +35,8 @@ BEGINNINGS = ("tricritical", "cusp", "end point")
 # The free energy of a state at a transition is that of the uniform one to this share of its unknowns squared: its
 # coupling is known to a share of 1e-11 and better.
 EQUAL = 1e-8
+# On the branch r + b x^2 + c x^4 = 0 the fold of amplitude x is at b = -2 c x^2, equal free energy at two thirds.
+AT_SAME_AMPLITUDE = 2.0 / 3.0
 # Steps of Newton's method for a state that is known to some digits.
 POLISHING = 6
 # Two states of one symmetry that approach each other this closely are followed no farther: beside is the cusp in
@@ -259,14 +261,15 @@ def _from_branch_points(start: Start, plane: Plane, basis: Basis, b: Floats) -> 
     place, half, born = born_at(start, plane)
     null = null_vectors(plane, half, place, born)
     fold = FoldEquation(plane, (half,), null)
-    at_fold, q = beside([fold], np.append(born, place[0]), place[1], np.append(null[1], 0.0))
-    there = float(at_fold[-1]), q
-    for _ in range(POLISHING):
-        state = state_at(plane, basis, there, b)
-        b = b - np.linalg.solve(state.matrix, state.residual)
-    equation = TransitionEquation(plane, (half, basis))
-    unknown, apart = np.concatenate([at_fold[:-1], b, at_fold[-1:]]), np.append(null[1], np.zeros(b.size + 1))
-    found = correct(equation, unknown, q, apart, 0.0, POLISHED)
-    if found is None:
-        raise InvalidInput("no transition was found to begin at the start; start from a point of it in a diagram")
-    return first_point(equation, found.b, found.q)
+    equation, apart = TransitionEquation(plane, (half, basis)), np.append(null[1], np.zeros(b.size + 1))
+    for at_fold, q in all_beside([fold], np.append(born, place[0]), place[1], np.append(null[1], 0.0)):
+        x, y = np.array(place) + AT_SAME_AMPLITUDE * (np.array([at_fold[-1], q]) - place)
+        parent = b
+        for _ in range(POLISHING):
+            state = state_at(plane, basis, (float(x), float(y)), parent)
+            parent = parent - np.linalg.solve(state.matrix, state.residual)
+        unknown = np.concatenate([at_fold[:-1], parent, [x]])
+        found = correct(equation, unknown, float(y), apart, 0.0, POLISHED)
+        if found is not None:
+            return first_point(equation, found.b, found.q)
+    raise InvalidInput("no transition was found to begin at the start; start from a point of it in a diagram")

@@ -166,3 +166,21 @@ def test_a_line_leaves_a_triple_point_of_states_without_an_axis():
     one, other = third.state(place), third.state(place, other=True)
     assert (one.free_energy_gap, other.free_energy_gap) == pytest.approx((0.0, 0.0), abs=1e-14)
     assert abs(one.order_parameter(3) - other.order_parameter(3)) > 0.1
+
+
+def test_folds_without_an_axis_end_where_their_states_are_born():
+    """Beyond it Newton's method finds their images, turned by an eighth, and the same curve backwards."""
+    problem = McKeanVlasov(Sphere(3), GegenbauerSeries((-0.424, -1.486, -1.637)))
+    folds = curve(start_on(problem, "D_2d from oblate", "fold"), "w2", (-1.592, -1.2))
+    births = [
+        curve(start, "w2", (-1.592, -1.2))
+        for start in diagram_of(problem, 0.6, 1.6).events("branch point", "oblate")
+        if "order 2" in start.description
+    ]
+    (tricritical,) = [point for point in births[0].special_points if point.type == "tricritical"]
+    assert (folds.outcome, folds.first_outcome) == (Outcome.JOINED_BRANCH, Outcome.LEFT_INTERVAL)
+    (end,) = folds.special_points
+    assert (folds.warnings, end.type, end.layout) == ((), "tricritical", "order")
+    assert end.values == pytest.approx(tricritical.values, rel=LOCATED)
+    again = curve(tricritical, "w2", (-1.592, -1.2), type="fold")
+    assert again.coupling[0] == pytest.approx(folds.coupling[0], rel=LOCATED)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.special import eval_gegenbauer, lpmv, roots_gegenbauer
 
-from meanfield import Circle, CosineSeries, GegenbauerSeries, InvalidInput, McKeanVlasov, SoftmaxAttention, Sphere
+from meanfield import Circle, CosineSeries, GegenbauerSeries, McKeanVlasov, SoftmaxAttention, Sphere
 from meanfield.equations import equation_of
 from solvers import bifurcation_diagram, curve
 from solvers.bases import InvariantBasis
@@ -285,9 +285,23 @@ def test_branches_are_born_to_one_side_before_and_to_the_other_after(series, lab
     (point,) = found.special_points
     assert (point.type, point.status) == ("tricritical", "converged")
     assert point.values == pytest.approx(near, rel=1e-8)
-    for kind in ("fold", "transition"):
-        with pytest.raises(InvalidInput, match="has not half the symmetry of its parent"):
-            curve(point, "w4", (value - 0.03, value + 0.02), type=kind)
+    folds, lines = (curve(point, "w4", (value - 0.03, value + 0.02), type=kind) for kind in ("fold", "transition"))
+    for each, kind in ((folds, "tricritical"), (lines, "end point")):
+        assert each.warnings == ()
+        (end,) = [special for special in each.special_points if special.type == kind]
+        assert end.values == pytest.approx(point.values, rel=1e-11)
+    place = int(np.argmax(np.abs(folds.first - point.values[0])))
+    there = min(
+        (fold.coupling for fold in diagram(float(folds.first[place]))[0].events("fold", born)),
+        key=lambda coupling: abs(coupling - folds.coupling[place]),
+    )
+    assert folds.coupling[place] == pytest.approx(there, rel=1e-11)
+    place = int(np.argmax(np.abs(lines.first - point.values[0])))
+    one, other = lines.state(place), lines.state(place, other=True)
+    assert one.free_energy_gap == pytest.approx(other.free_energy_gap, abs=1e-14)
+    assert abs(one.order_parameter(4) - other.order_parameter(4)) > 1e-4
+    # Of the three, the parent loses stability first or last, and equal energies are between: 3/4 of the way.
+    assert lines.first[place] == folds.first[place]
     curvatures = []
     for step in (-0.005, 0.005):
         beside, start = diagram(point.values[0] + step)
