@@ -171,9 +171,8 @@ class Complement(Protocol):
     def symmetry(self) -> int:
         """The distance by which degrees of the class recur."""
 
-    @property
-    def rotates(self) -> bool:
-        """Whether rotations of the state are among its modes."""
+    def rotates(self, confined: bool) -> bool:
+        """Return whether rotations of the state are among its modes, in a confinement those that this admits."""
 
     @property
     def nested(self) -> bool:
@@ -407,7 +406,7 @@ class Geometry(Protocol):
         """Return whether :meth:`search_all` takes an equation, by its free energy or by a Gibbs map."""
 
     def search_covers(self, problem: Equation, coupling: Number) -> bool:
-        """Return whether the search has all significant modes, so that its states are those of the equation."""
+        """Return whether the search has all significant modes, so that its states are all, and have names."""
 
     def search_resolves(self, problem: Equation, coupling: Number) -> bool:
         """Return whether the search resolves all densities and tells them apart, so that branches add no states."""

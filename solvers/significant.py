@@ -1,7 +1,7 @@
 """The modes of the densities that are significant to a potential: the unknowns of the stationary equation."""
 
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -14,6 +14,8 @@ from .bases import EPS, Floats, Integers, multiples
 
 # Allowance for a density beside the kink of a confinement that is larger than the uniform one.
 DENSE = 10.0
+# Degree up to which confinements are compared, and the share of their cosines below which sines are rounding.
+COMPARED_BY, ASKEW = 64, 1e-10
 
 
 class Strengths(NamedTuple):
@@ -104,6 +106,18 @@ def confining_symmetry(problem: Equation) -> int:
     if not problem.zonal:
         return 1
     return 0 if confinement is None else _common_divisor(confinement, problem.domain)
+
+
+def common_symmetry(problems: Iterable[Equation]) -> int:
+    """Return the symmetry that the confinements of some equations have in common, 0 if there is none."""
+    return int(np.gcd.reduce([confining_symmetry(each) for each in problems]))
+
+
+def keep_axis(problems: Iterable[Equation], axis: float) -> bool:
+    """Return whether the confinements of some equations are even about an axis of the circle."""
+    phases = np.exp(1j * axis * np.arange(COMPARED_BY + 1))
+    rows = np.array([Interaction(each).phased_forces(COMPARED_BY) * phases for each in problems])
+    return bool(np.abs(rows.imag).max() <= ASKEW * np.abs(rows).max())
 
 
 @functools.lru_cache(maxsize=64)

@@ -88,7 +88,7 @@ def stationary_states(
         The equation, its coupling fixed.
     depth
         Generations of branches followed to the coupling, which is done in a confinement, where states are named
-        after them, beside a threshold, and on the circle and about an axis where the search alone is not settled.
+        after them, beside a threshold, for d > 3, and on the circle where the search alone is not settled.
         In a confinement of S^2 whose coefficients amount to a tenth of the noise it is only the one that begins
         without interaction, ``primary``.
     rates

@@ -22,6 +22,7 @@ from meanfield import Domain
 from meanfield.harmonics import Modes, Rule
 
 if TYPE_CHECKING:
+    from .confining import ConfiningField
     from .representations import Group
 
 Floats = NDArray[np.float64]
@@ -108,9 +109,18 @@ class Profiles(Harmonics, Protocol):
 
 
 class Invariants(Harmonics, Protocol):
-    """Operations of bases of densities on S^2 that are invariant under a finite group."""
+    """Operations of bases of densities on S^2 that are invariant under a finite group.
+
+    ``along_axis`` has the coefficient in each mode of the harmonic of its degree about the z axis, ``held_by`` a
+    field whose symmetries images and rotations keep.
+    """
 
     group: "Group"
+    held_by: "ConfiningField | None"
+
+    @property
+    def along_axis(self) -> Floats:
+        """The coefficients, (size,)."""
 
     def harmonics(self, field: Floats) -> tuple[Floats, Floats]:
         """Return packed cosine and sine coefficients of a sum of modes."""

@@ -37,6 +37,8 @@ class InvariantBasis(Basis):
         Largest resolved degree; at least twice the largest cell. The rule integrates degree 2 nodes + 1.
     confinement
         The fixed part -V/D of the field, None if there is none.
+    held_by
+        A field whose symmetries images and rotations keep; by default the confinement.
 
     Attributes
     ----------
@@ -60,13 +62,19 @@ class InvariantBasis(Basis):
     symmetry: int = 1
 
     def __init__(
-        self, group: Group, cells: Integers, nodes: int, confinement: ConfiningField | None = None
+        self,
+        group: Group,
+        cells: Integers,
+        nodes: int,
+        confinement: ConfiningField | None = None,
+        held_by: ConfiningField | None = None,
     ) -> None:
         self.group = group
         self.cells = cells
         self.degrees: Integers = np.repeat(cells, [group.dimension(degree) for degree in cells.tolist()])
         self.squares = np.array(1.0 / (2.0 * self.degrees + 1.0), dtype=float)
         self.confinement = confinement
+        self.held_by = held_by or confinement
         self._field_modes = mode_matrix(group, cells, int(cells.max()))
         self._resolve(nodes)
 
@@ -98,7 +106,7 @@ class InvariantBasis(Basis):
     def resized(self, cells: Integers, nodes: int) -> "InvariantBasis":
         """Return the same basis with other degrees and another resolution, products shared if the degrees stay."""
         if not np.array_equal(cells, self.cells):
-            return InvariantBasis(self.group, cells, nodes, self.confinement)
+            return InvariantBasis(self.group, cells, nodes, self.confinement, self.held_by)
         basis = copy.copy(self)
         basis._resolve(nodes)
         return basis
@@ -106,7 +114,7 @@ class InvariantBasis(Basis):
     def confined(self, confinement: Floats) -> "InvariantBasis":
         """Return the same basis in another confinement of one angle, given by the coefficients of its field."""
         basis = copy.copy(self)
-        basis.confinement = ConfiningField.of_one_angle(confinement)
+        basis.confinement = basis.held_by = ConfiningField.of_one_angle(confinement)
         basis._fixed = basis._confined(basis.confinement)
         return basis
 
@@ -191,10 +199,19 @@ class InvariantBasis(Basis):
         return matrix
 
     @functools.cached_property
+    def along_axis(self) -> Floats:
+        """The coefficient in each mode of the harmonic of its degree about the z axis, (size,)."""
+        return np.asarray(self._field_modes[:, place(np.arange(int(self.cells.max()) + 1), 0)].sum(axis=1))
+
+    @property
+    def _axes(self) -> Floats | None:
+        """The axes about which states may be turned, (k, 3); None if they are all."""
+        return None if self.held_by is None else self.held_by.axes
+
+    @functools.cached_property
     def _turnings(self) -> list[csr_array]:
         """Derivatives of the means under the rotations that lead to other densities of the basis."""
-        axes = None if self.confinement is None else self.confinement.axes
-        return turnings(self.group, np.unique(self.degrees), axes)
+        return turnings(self.group, np.unique(self.degrees), self._axes)
 
     def rotation(self, moments: Floats) -> Floats | None:
         """Return the derivatives of the means under rotations within the basis, (size, k), or None if none exists.
@@ -211,9 +228,9 @@ class InvariantBasis(Basis):
     @functools.cached_property
     def _companions(self) -> list[csr_array]:
         """Actions on the means of the transformations that lead to other densities of the basis."""
-        elements = self.group.companions
-        if self.confinement is not None:
-            elements = elements[[self.confinement.keeps(element) for element in elements]]
+        elements = self.group.companions(self._axes)
+        if self.held_by is not None:
+            elements = elements[[self.held_by.keeps(element) for element in elements]]
         degrees = np.unique(self.degrees)
         return [acting(self.group, degrees, functools.partial(representation, element)) for element in elements]
 
@@ -283,10 +300,7 @@ def turnings(group: Group, degrees: Integers, axes: Floats | None = None) -> lis
 
     One matrix for each free axis of the group; in a confinement for those of the axes that this admits, (k, 3).
     """
-    free = group.free_axes
-    if axes is not None:
-        free = np.array([axis for axis in axes if np.allclose(free.T @ (free @ axis), axis)])
-    return [acting(group, degrees, functools.partial(_about, axis)) for axis in free]
+    return [acting(group, degrees, functools.partial(_about, axis)) for axis in group.free_among(axes)]
 
 
 def acting(group: Group, degrees: Integers, action: Callable[[int], Floats]) -> csr_array:

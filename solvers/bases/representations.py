@@ -106,19 +106,26 @@ class Group:
         axes = _cleaned(vectors[:, values > 0.5].T)
         return np.eye(3) if len(axes) == 3 else axes
 
-    @functools.cached_property
-    def companions(self) -> Floats:
-        """Transformations that take invariant functions to other invariant ones, (k, 3, 3).
+    def free_among(self, axes: Floats | None) -> Floats:
+        """Return the free axes, of some axes (k, 3) those that are free, if any are given."""
+        free = self.free_axes
+        if axes is None:
+            return free
+        return np.array([axis for axis in axes if np.allclose(free.T @ (free @ axis), axis)]).reshape(-1, 3)
+
+    def companions(self, axes: Floats | None = None) -> Floats:
+        """Return transformations that take invariant functions to other invariant ones, (k, 3, 3).
 
         One of each coset of the normaliser of the group by the group itself and the rotations about its free axes,
-        the identity left out.
+        or of some axes those that are free, the identity left out.
         """
+        free = self.free_among(axes)
         found = [np.eye(3)]
         candidates = [one for one in _candidates(self.turns) if self._keeps(one)]
         for companion in found:
             for candidate in candidates:
                 product = candidate @ companion
-                if not any(self._same_coset(product @ other.T) for other in found):
+                if not any(self._same_coset(product @ other.T, free) for other in found):
                     found.append(product)
         return np.stack(found)[1:]
 
@@ -130,16 +137,16 @@ class Group:
     def _contains(self, element: Floats) -> bool:
         return bool((np.abs(self.elements - element).max(axis=(1, 2)) < SAME_ELEMENT).any())
 
-    def _same_coset(self, element: Floats) -> bool:
-        """Return whether an element is a rotation about a free axis times an element of the group."""
+    def _same_coset(self, element: Floats, free: Floats) -> bool:
+        """Return whether an element is a rotation about one of some free axes times an element of the group."""
         if self._contains(element):
             return True
         products = element @ self.elements
         rotations = products[np.linalg.det(products) > 0]
-        if len(self.free_axes) == 3:
+        if len(free) == 3:
             return len(rotations) > 0
-        moved = rotations @ self.free_axes.T - self.free_axes.T
-        return bool(self.free_axes.size and (np.abs(moved).max(axis=(1, 2)) < SAME_ELEMENT).any())
+        moved = rotations @ free.T - free.T
+        return bool(free.size and (np.abs(moved).max(axis=(1, 2)) < SAME_ELEMENT).any())
 
     @functools.cached_property
     def _signs_and_angles(self) -> tuple[Floats, Floats]:

@@ -28,10 +28,9 @@ class Complement(NamedTuple):
         """False: no two classes have a mode in common."""
         return False
 
-    @property
-    def rotates(self) -> bool:
-        """Whether rotations of the state are among its modes."""
-        return self.residue == 0
+    def rotates(self, confined: bool) -> bool:
+        """Return whether rotations of the state are among its modes, of which a confinement admits none."""
+        return self.residue == 0 and not confined
 
     @property
     def born(self) -> None:

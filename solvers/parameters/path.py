@@ -22,7 +22,14 @@ from meanfield import Equation, InvalidInput, Number
 from meanfield.equations import Interaction, at_uniform
 
 from ..bases import EPS, Floats, Integers, multiples
-from ..significant import SignificantDegrees, confining_symmetry, significant_among, starting_degrees
+from ..significant import (
+    COMPARED_BY,
+    SignificantDegrees,
+    common_symmetry,
+    keep_axis,
+    significant_among,
+    starting_degrees,
+)
 
 # The ends of the interval in q.
 ENDS = (1.0, 3.0)
@@ -30,10 +37,6 @@ ENDS = (1.0, 3.0)
 BESIDE = 1e-3
 # Values of the parameter at which it is asked which degrees are significant.
 SAMPLES = 17
-# Degree up to which confinements are compared.
-REVERSED_BY = 64
-# Sines about the axis of a confinement below this share of its cosines are rounding.
-ASKEW = 1e-10
 # A confinement below this share of its largest vanishes.
 VANISHING = 1e-6
 # How far in q problems beyond an end are asked for, at most.
@@ -180,7 +183,7 @@ class Path:
         """Return whether the confinement at one q is against that at another, by its inner product, or zero."""
         if not self.moves_forces:
             return False
-        here, there, *ends = (self.coefficients(each, REVERSED_BY).forces for each in (q, other, *ENDS))
+        here, there, *ends = (self.coefficients(each, COMPARED_BY).forces for each in (q, other, *ENDS))
         largest = max(float((end.conj() @ end).real) for end in ends)
         return float((here.conj() @ there).real) <= VANISHING * largest
 
@@ -192,13 +195,11 @@ class Path:
     @functools.cached_property
     def confining_symmetry(self) -> int:
         """The greatest common divisor of the degrees of the confinement at all values, 0 without one."""
-        return int(np.gcd.reduce([confining_symmetry(each) for each in self.samples]))
+        return common_symmetry(self.samples)
 
     def keeps(self, axis: float) -> bool:
         """Return whether the confinement is even about an axis of the circle at all values."""
-        phases = np.exp(1j * axis * np.arange(REVERSED_BY + 1))
-        rows = np.array([Interaction(each).phased_forces(REVERSED_BY) * phases for each in self.samples])
-        return bool(np.abs(rows.imag).max() <= ASKEW * np.abs(rows).max())
+        return keep_axis(self.samples, axis)
 
     def _confining_scale(self, problem: Equation) -> float:
         """Return the largest multiplier of a confinement over the noise."""

@@ -17,6 +17,7 @@ from scipy.linalg import block_diag
 from meanfield.domains import unit_sphere
 
 from ..bases import Basis, Floats, Integers, InvariantBasis
+from ..bases.confining import ConfiningField
 from ..bases.gegenbauer import sector_functions
 from ..bases.representations import Group
 from ..geometry import Density, Measure
@@ -44,10 +45,9 @@ class AzimuthalComplement(NamedTuple):
         """False: no two classes have a mode in common."""
         return False
 
-    @property
-    def rotates(self) -> bool:
-        """Whether rotations of the state are among its modes."""
-        return self.order == 1 and self.parity != 1
+    def rotates(self, confined: bool) -> bool:
+        """Return whether rotations of the state are among its modes; those about the axis leave it as it is."""
+        return self.order == 1 and self.parity != 1 and not confined
 
     def degrees(self, last: int) -> Integers:
         """Return the degrees up to a last one."""
@@ -151,10 +151,13 @@ class GroupComplement(NamedTuple):
     ----------
     subgroup, group
         The subgroup, and the symmetry of the state, which has no axis.
+    held_by
+        A field whose symmetries rotations keep; None if all do.
     """
 
     subgroup: Group
     group: Group
+    held_by: ConfiningField | None
 
     @property
     def symmetry(self) -> int:
@@ -166,10 +169,9 @@ class GroupComplement(NamedTuple):
         """True: a class has the modes of those of larger subgroups."""
         return True
 
-    @property
-    def rotates(self) -> bool:
-        """Whether rotations of the state are among its modes."""
-        return bool(self.subgroup.free_axes.size)
+    def rotates(self, confined: bool) -> bool:
+        """Return whether rotations of the state are among its modes, those that ``held_by`` admits."""
+        return bool(self.subgroup.free_among(None if self.held_by is None else self.held_by.axes).size)
 
     @property
     def pitchfork(self) -> bool:
@@ -188,7 +190,7 @@ class GroupComplement(NamedTuple):
     def squares(self) -> "GroupComplement | None":
         """The class of the subgroup that has these elements as well; None if that is the group."""
         larger = larger_by_two(self.subgroup, self.group)
-        return None if larger is None or larger.order == self.group.order else GroupComplement(larger, self.group)
+        return None if larger is None or larger.order == self.group.order else self._replace(subgroup=larger)
 
     @property
     def quarters(self) -> bool:
@@ -278,7 +280,8 @@ def _modes(
 ) -> _Modes:
     cells = np.array(sorted({*own, *further, *others}))
     # Products of two modes have degrees up to twice theirs.
-    basis = InvariantBasis(complement.subgroup, cells, max(nodes, even_size(2 * int(cells[-1]))))
+    nodes = max(nodes, even_size(2 * int(cells[-1])))
+    basis = InvariantBasis(complement.subgroup, cells, nodes, held_by=complement.held_by)
     of_own, of_further = [], []
     for degree in cells.tolist():
         inside, rows = _within(complement, degree)
@@ -310,8 +313,8 @@ def complements(basis: Basis, last: int) -> tuple[AzimuthalComplement | GroupCom
     one of them is that of a branch with this symmetry (equivariant branching lemma).
     """
     if basis.invariants is not None:
-        group = basis.invariants.group
-        found = [GroupComplement(subgroup, group) for subgroup in subgroups(group)]
+        group, held_by = basis.invariants.group, basis.invariants.held_by
+        found = [GroupComplement(subgroup, group, held_by) for subgroup in subgroups(group)]
         return tuple(each for each in found if each.degrees(last).size)
     if basis.profiles is None:
         return ()

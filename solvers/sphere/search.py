@@ -66,8 +66,12 @@ def searches(problem: Equation) -> bool:
 
 
 def search_covers(geometry: Geometry, problem: Equation, coupling: Number) -> bool:
-    """Return whether the search has all significant degrees."""
-    return not _field(problem, coupling).cut
+    """Return whether the search has all significant degrees and what it meets has a name by its symmetry.
+
+    About an axis all states have the same symmetry, and only the branches tell which degree one was born with. They
+    also lead to states between which Newton's method from random starts seldom ends.
+    """
+    return problem.domain.has_azimuth and not _field(problem, coupling).cut
 
 
 def search_resolves(geometry: Geometry, problem: Equation, coupling: Number) -> bool:

@@ -52,7 +52,8 @@ def end_beside(plane: Plane, state: AtState, symmetric: Symmetric, other: AtStat
     """
     x, q = state.place
     coefficients = plane.coefficients(x, q, plane.reference)
-    if other is not None and float(np.abs(1.0 - coefficients.strengths).min()) <= NEARLY_CRITICAL:
+    nearly = float(np.abs(1.0 - coefficients.strengths).min()) <= NEARLY_CRITICAL
+    if other is not None and plane.problem.confinement is None and nearly:
         equation = TransitionEquation(plane, (other.weighted.basis,))
         found = _found(equation, np.append(other.unknown, x), q, "end point")
         if found is not None:

@@ -123,7 +123,7 @@ class BranchPointEquation(SingularEquation):
         if self.complement.nested:
             return {}
         (state,) = self.system(point.unknowns_on(self)[0], point.q).states
-        found = determinants(state, self.plane, self.complement)
+        found = determinants(state, self.plane, lambda complement: complement != self.complement)
         return found | {OWN: float(np.linalg.det(state.matrix))}
 
     @property
@@ -267,27 +267,24 @@ def nearest_block(state: AtState, plane: Plane, least: float = np.inf) -> Branch
     return nearest
 
 
-def determinants(state: AtState, plane: Plane, but: Complement | None = None) -> dict[int, float]:
+def determinants(
+    state: AtState, plane: Plane, admitted: Callable[[Complement], bool] = lambda _: True
+) -> dict[int, float]:
     """Return the determinants of the blocks of perturbations in the classes beside a state, by their numbers.
 
-    Without one class, and without those that contain modes of the state.
+    Of those that are admitted, and without those that contain modes of the state.
     """
     basis, found = state.weighted.basis, {}
     last = max(int(basis.degrees[-1]) + basis.symmetry, plane.last)
     for number, complement in enumerate(solvers_of(plane.problem).geometry.complements(basis, last)):
+        if complement.nested or not admitted(complement):
+            continue
         degrees = plane.significant(*state.place, complement.degrees(last))
-        if degrees.size and not complement.nested and complement != but:
+        if degrees.size:
             found[number] = float(np.linalg.det(block_at(state, plane, complement, degrees).matrix))
     return found
 
 
-def halving_determinant(state: AtState, plane: Plane) -> float:
-    """Return the product of the determinants of the blocks of perturbations that halve the symmetry of a state."""
-    basis, product = state.weighted.basis, 1.0
-    last = max(int(basis.degrees[-1]) + basis.symmetry, plane.last)
-    for complement in solvers_of(plane.problem).geometry.complements(basis, last):
-        if complement.pitchfork and complement.squares is None and not (complement.rotates or complement.nested):
-            degrees = plane.significant(*state.place, complement.degrees(last))
-            if degrees.size:
-                product *= float(np.linalg.det(block_at(state, plane, complement, degrees).matrix))
-    return product
+def halves(complement: Complement, confined: bool) -> bool:
+    """Return whether perturbations of a class halve the symmetry of a state, in a confinement or without one."""
+    return complement.pitchfork and complement.squares is None and not complement.rotates(confined)

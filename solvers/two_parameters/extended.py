@@ -5,7 +5,7 @@ so that :func:`solvers.branches.continuation.trace` follows their solutions as i
 """
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -169,7 +169,10 @@ class ExtendedEquation(StationaryEquation):
         """Why organising points where a born branch turns are not looked for; empty if they are, or are none."""
         return ""
 
-    def margins(self, point: Point) -> dict[int, float]:
+    # What a point is called at which one of the margins vanishes.
+    of_margins = "mode interaction"
+
+    def margins(self, point: Point) -> Mapping[Hashable, float]:
         """Return numbers that vanish where another mode is critical too, by its degree or its class."""
         return {}
 
@@ -215,15 +218,15 @@ class ExtendedEquation(StationaryEquation):
 
         They meet in a state of twice the symmetry, or about an axis.
         """
-        if self.plane.problem.confinement is not None:
-            return None
         return next((each for each in self.halvings(point) if self._is_halved(last, point, each)), None)
 
     def halvings(self, point: Point) -> Iterator[Halving]:
         """Yield the states with the images by transformations that are their own inverses."""
         for place, basis in enumerate(self.bases):
             if basis.even:
-                yield Halving(place)
+                # A confinement may tell a state from its image by half a period.
+                if self.plane.confining_symmetry % (2 * basis.symmetry) == 0:
+                    yield Halving(place)
                 continue
             own = point.b[self._places(place)]
             for number, image in enumerate(basis.images(own)[1:], 1):

@@ -1,6 +1,6 @@
 """Following a curve of special points from its start to both of its ends, with the organising points on the way."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 
@@ -23,6 +23,8 @@ FEWEST_IN_LOOP = 8
 CAREFUL = 0.25
 # A chord misses the curve by less than this share of its length.
 MISSED = 0.3
+# Organising points at which a direction of a clustered state is neutral beside those of its curve.
+NEUTRAL = ("mode interaction", "end point")
 # Points at which the turn of the last arc, where states meet, is looked for before it is refined.
 SAMPLES = 9
 # Roundings of a coordinate to which the end of an interval is met.
@@ -59,7 +61,7 @@ class Knot:
     row: Row
     tests: list[float]
     event: Event | None = None
-    known_margins: dict[int, float] = field(default_factory=dict)
+    known_margins: Mapping[Hashable, float] = field(default_factory=dict)
 
     @classmethod
     def at(cls, point: Point, event: Event | None = None) -> "Knot":
@@ -79,7 +81,7 @@ class Knot:
         return cls(point, place, row, tests, event)
 
     @property
-    def margins(self) -> dict[int, float]:
+    def margins(self) -> Mapping[Hashable, float]:
         """Those of the equation at the point."""
         if not self.known_margins:
             self.known_margins = extended(self.point).margins(self.point)
@@ -260,9 +262,13 @@ def _events(arc: Arc, last: Knot, knot: Knot, side: Side) -> list[Knot]:
     ]
     on_threshold = extended(knot.point).kind == "threshold"
     # Another direction of a clustered state is neutral where the number of unstable ones changes.
-    if on_threshold or last.row.unstable != knot.row.unstable:
+    if on_threshold or last.row.counts != knot.row.counts:
         changed += [
-            ("mode interaction", mode if on_threshold else None, partial(_margin, mode))
+            (
+                extended(knot.point).of_margins,
+                mode if isinstance(mode, int) and on_threshold else None,
+                partial(_margin, mode),
+            )
             for mode, margin in knot.margins.items()
             if last.margins.get(mode, margin) * margin < 0.0
         ]
@@ -271,7 +277,7 @@ def _events(arc: Arc, last: Knot, knot: Knot, side: Side) -> list[Knot]:
         rounding = [_is_rounding(each.point, function) for each in (last, knot)]
         located = None if all(rounding) else arc.zero(function)
         if located is not None:
-            if kind != "mode interaction" or on_threshold or not _turns_freely(located[0]):
+            if kind not in NEUTRAL or on_threshold or not _turns_freely(located[0]):
                 found.append(Knot.at(located[0], Event(kind, located[1], mode)))
         elif any(rounding):
             side.untold.setdefault(kind, []).extend([last, knot])
@@ -307,7 +313,7 @@ def _is_rounding(point: Point, function: Callable[[Point], float]) -> bool:
     return abs(function(moved) - function(point)) >= abs(function(point))
 
 
-def _margin(mode: int, point: Point) -> float:
+def _margin(mode: Hashable, point: Point) -> float:
     """Return the number that vanishes where a mode is critical."""
     return extended(point).margins(point)[mode]
 

@@ -41,8 +41,6 @@ def meeting_short_of(side: Side, plane: Plane) -> Knot | None:
     """
     last = side.knots[-1].point
     equation = extended(last)
-    if plane.problem.confinement is not None:
-        return None
     sizes = {halving: length(equation.broken(last, halving), 0.0) for halving in equation.halvings(last)}
     near = [halving for halving, size in sizes.items() if 0.0 < size <= SMALL]
     if not near:

@@ -11,6 +11,7 @@ a unit of its own. Of two parameters without the coupling the first is counted f
 interval, and in units of its length, so that its coordinate is positive too.
 """
 
+import contextlib
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property, partial
@@ -22,8 +23,12 @@ from meanfield import Equation, InvalidInput, Number
 from meanfield.equations import NEGLIGIBLE, Capability, is_velocity
 
 from ..bases import EPS, Floats, Integers
+from ..bases.confining import ConfiningField
+from ..significant import common_symmetry
 
 COUPLING = "coupling"
+# Values of a parameter of the confinement at which its symmetry is looked at.
+SAMPLES = 5
 
 
 class Place(NamedTuple):
@@ -79,6 +84,37 @@ class Plane:
         return is_velocity(self.problem.law)
 
     @cached_property
+    def samples(self) -> list[Equation]:
+        """The equation at the start and, where the confinement changes with a parameter, about the plane."""
+        found = [self.problem]
+        for name in self.names:
+            role, own = self.roles[name]
+            if role != "confinement" or self.problem.confinement is None:
+                continue
+            start = float(self.problem.parameters[name])
+            values = [start - self.unit, start + self.unit]
+            if name == self.names[0]:
+                values = np.linspace(*self.interval, SAMPLES).tolist()
+            for value in values:
+                # Beyond the first parameter's interval, none need be admissible.
+                with contextlib.suppress(InvalidInput):
+                    moved = self.problem.confinement.with_parameter(own, value)
+                    found.append(self.problem.replace(confinement=moved))
+        return found
+
+    @cached_property
+    def confining_symmetry(self) -> int:
+        """The greatest common divisor of the degrees of the confinement all over the plane, 0 without one."""
+        return common_symmetry(self.samples)
+
+    @cached_property
+    def held_by(self) -> ConfiningField | None:
+        """On the ordinary sphere a field with the symmetries of the confinement, None without one."""
+        if self.problem.confinement is None:
+            return None
+        return ConfiningField.of_one_angle(np.eye(1, 2, 1 - self.confining_symmetry % 2)[0])
+
+    @cached_property
     def of_gradient(self) -> bool:
         """Whether the law is the gradient law, whose field is a sum of modes."""
         return not self.problem.lacks(Capability.GRADIENT)
@@ -124,15 +160,17 @@ class Plane:
             fields[role] = known.with_parameter(own, value) if own else value
         return self.problem.replace(**fields)
 
-    def coefficients(self, x: float, q: float, degrees: Integers) -> "Coefficients":
-        """Return the coefficients of the modes of some degrees at x and q.
+    def coefficients(
+        self, x: float, q: float, degrees: Integers, along_axis: Floats | None = None
+    ) -> "Coefficients":
+        """Return the coefficients of the modes of some degrees at x and q, see the class.
 
         Raises
         ------
         InvalidInput
             If a parameter is not admissible there.
         """
-        return Coefficients(self, x, q, degrees)
+        return Coefficients(self, x, q, degrees, along_axis)
 
     def potential_at(self, x: float, q: float) -> Any:
         """Return the interaction potential at x and q, of a law that of the same linearisation at uniform."""
@@ -265,10 +303,15 @@ class Coefficients:
         The point.
     degrees : (size,) int
         The degrees of the modes.
+    along_axis : (size,) float or None
+        Of the modes of densities without an axis, the coefficients of the harmonics that the confinement has.
     """
 
-    def __init__(self, plane: Plane, x: float, q: float, degrees: Integers) -> None:
+    def __init__(
+        self, plane: Plane, x: float, q: float, degrees: Integers, along_axis: Floats | None = None
+    ) -> None:
         self._plane, self._degrees, self._place = plane, degrees, (x, q)
+        self._along_axis = along_axis
         self._noise = plane.noise_at(x, q)
         self._potential = plane.potential_at(x, q)
         self._last = max(int(degrees[-1]), plane.last)
@@ -367,6 +410,8 @@ class Coefficients:
         if axis:
             phases = np.exp(1j * axis * self._degrees)
             coefficients = ((coefficients - 1j * sine(domain, self._last)[self._degrees]) * phases).real
+        if self._along_axis is not None:
+            coefficients = coefficients * self._along_axis
         return np.asarray(coefficients / self._noise, dtype=float)
 
 

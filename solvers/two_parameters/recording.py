@@ -11,7 +11,7 @@ from meanfield.harmonics import Layout, in_layout
 from meanfield.records import CurveType
 from meanfield.theory import transition_coupling
 
-from ..bases import Floats
+from ..bases import Floats, InvariantBasis
 from ..branches.continuation import Point
 from ..branches.recording import significant_moments
 from ..branches.uniform import unstable_uniform
@@ -20,7 +20,7 @@ from ..equation import StationaryEquation
 from ..inertia import count_negative
 from ..newton import Solution
 from ..observables import of_states
-from ..sizing import Size, confinement_field, equation_in
+from ..sizing import Size, confinement_field, confining_field, equation_in
 from .extended import ExtendedEquation, System
 from .plane import Plane
 from .states import AtState
@@ -34,7 +34,10 @@ CONVERGED = 1e-11
 
 @dataclass(slots=True)
 class Row:
-    """A point of a curve as its record has it; ``second`` are the moments of the second state of a transition."""
+    """A point of a curve as its record has it.
+
+    ``second`` are the moments of the second state of a transition, ``counts`` the unstable directions of its states.
+    """
 
     values: tuple[float, float]
     tangent: tuple[float, float]
@@ -43,7 +46,7 @@ class Row:
     second: tuple[Floats, Floats] | None
     gap: float
     residual: float
-    unstable: int
+    counts: tuple[int, ...]
     modes: int
     arclength: float
     label: str = ""
@@ -54,8 +57,12 @@ def stationary_point(state: AtState, problem: Equation) -> Point:
     """Return a state of an extended system as a point of its branch, where its stability is known."""
     basis, geometry = state.weighted.basis, solvers_of(problem).geometry
     if problem.confinement is not None:
-        size = Size(basis.cells, basis.nodes, confinement_field(problem, basis.symmetry, basis.nodes))
-        basis = geometry.basis(problem, basis.symmetry, size, even=True)
+        if basis.invariants is not None:
+            group = basis.invariants.group
+            basis = InvariantBasis(group, basis.cells, basis.nodes, confining_field(problem))
+        else:
+            size = Size(basis.cells, basis.nodes, confinement_field(problem, basis.symmetry, basis.nodes))
+            basis = geometry.basis(problem, basis.symmetry, size, even=True)
     equation = equation_in(problem, basis, 1 if problem.fixed_coupling > 0 else -1, geometry)
     b, q = equation.scales * state.moments, equation.q_at(problem.fixed_coupling)
     evaluation = equation.evaluate(b, q)
@@ -86,7 +93,6 @@ def row_of(point: Point, system: System, layout: Layout | None = None) -> Row:
     direction = np.array([-down, across])
     size = float(direction @ direction)
     first, second = place.slopes @ (along if size == 0.0 else direction * float(along @ direction) / size)
-    unstable = max(unstable_directions(each) for each in stationary)
     return Row(
         place.values,
         (float(first), float(second)),
@@ -95,7 +101,7 @@ def row_of(point: Point, system: System, layout: Layout | None = None) -> Row:
         known[1][:2] if len(known) > 1 else None,
         stationary[0].invariant,
         point.solution.residual,
-        unstable,
+        tuple(map(unstable_directions, stationary)),
         max(modes for *_, modes in known),
         point.arclength,
         layout=layout,
@@ -133,7 +139,7 @@ def recorded(
         sine=sine,
         observables=of_states(problem, np.array([row.gap for row in rows])),
         residual=np.array([row.residual for row in rows]),
-        unstable=np.array([row.unstable for row in rows]),
+        unstable=np.array([max(row.counts) for row in rows]),
         modes=np.array([row.modes for row in rows]),
         arclength=np.array([row.arclength for row in rows]),
         tangent=np.array([row.tangent for row in rows]),
@@ -157,7 +163,7 @@ def uniform_row(
     moments = np.eye(5)[0], np.zeros(5)
     count = unstable_uniform(problem, problem.fixed_coupling)
     doubles = float(values[0]), float(values[1])
-    return Row(doubles, tangent, problem, moments, None, 0.0, 0.0, count, 0, arclength)
+    return Row(doubles, tangent, problem, moments, None, 0.0, 0.0, (count,), 0, arclength)
 
 
 def threshold_label(mode: int) -> str:

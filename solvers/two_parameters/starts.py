@@ -7,6 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from meanfield import CurvePoint, Equation, InvalidInput, NotResolved, OrganisingPoint, SpecialPoint
+from meanfield.equations import Capability, require
 from meanfield.harmonics import Layout, largest_degree, modes_of, moments_of, packed, zonal_places
 from meanfield.records import CurveType
 from meanfield.theory import critical_couplings
@@ -16,7 +17,7 @@ from ..branches.continuation import End, Point, length, resolve
 from ..domains import solvers_of
 from ..limits import MAX_HARMONIC_DEGREE, MAX_SPHERICAL_DEGREE, MAX_UNKNOWNS
 from ..newton import POLISHED, correct
-from ..significant import confining_degree, confining_symmetry, even_size
+from ..significant import confining_degree, even_size, keep_axis
 from ..sizing import Size, stationary_equation
 from ..sphere import TRIVIAL, Group, recognised
 from .extended import ExtendedEquation
@@ -147,7 +148,8 @@ def plane_of(start: Start, names: tuple[str, str], interval: tuple[float, float]
     Raises
     ------
     InvalidInput
-        If the start is outside of the interval, or nothing depends on the second parameter.
+        If the start is outside of the interval, nothing depends on the second parameter, or the confinement loses
+        the reflection axis that it has at the start.
     """
     problem, (low, high) = start.problem, interval
     first = problem.parameters[names[0]]
@@ -163,10 +165,25 @@ def plane_of(start: Start, names: tuple[str, str], interval: tuple[float, float]
     other = bare.other
     x, q = bare.coordinates(first, problem.parameters[names[1]])
     reference = _degrees(bare, x, q, partial(multiples, 1))
-    if other == names[0]:
-        return Plane(problem, names, interval, float(high - low), x / float(high - low), axis, reference)
-    bare = Plane(problem, names, interval, 1.0, x, axis, reference)
-    lengths = moments_of(problem.domain, start.layout, *start.first).lengths
+    unit = float(high - low) if other == names[0] else _unit(start, bare, x, q, reference)
+    plane = Plane(problem, names, interval, unit, x / unit, axis, reference)
+    if problem.confinement is not None and not keep_axis(plane.samples, axis):
+        raise InvalidInput(
+            f"as {' and '.join(names)} change the confinement loses the reflection axis that it has at the start, "
+            "and curves of states without one are not followed; take parameters that leave it where it is"
+        )
+    return plane
+
+
+def _unit(start: Start, bare: Plane, x: float, q: float, reference: Integers) -> float:
+    """Return the change of the second parameter by which the field of the states changes by one.
+
+    Raises
+    ------
+    InvalidInput
+        If nothing depends on it.
+    """
+    lengths = moments_of(start.problem.domain, start.layout, *start.first).lengths
     coefficients = bare.coefficients(x, q, reference)
     moments = np.zeros(reference.size)
     known = reference < lengths.size
@@ -176,8 +193,10 @@ def plane_of(start: Start, names: tuple[str, str], interval: tuple[float, float]
     weights = np.ones(reference.size) if start.uniform or start.kind == "branch point" else moments
     change = float(np.abs(attractions[0] * weights + forces[0]).max(initial=0.0))
     if not change > 0.0:
-        raise InvalidInput(f"the states do not depend on {other}; take another second parameter with against=...")
-    return Plane(problem, names, interval, 1.0 / change, x * change, axis, reference)
+        raise InvalidInput(
+            f"the states do not depend on {bare.other}; take another second parameter with against=..."
+        )
+    return 1.0 / change
 
 
 def _degrees(
@@ -194,14 +213,17 @@ def _degrees(
     return plane.significant(x, q, admissible(max(32 * symmetry, last)))
 
 
-def symmetry_of(problem: Equation, cosine: Floats) -> int:
-    """Return the symmetry of the densities among which a state is followed: its own and that of the confinement."""
-    sizes = np.abs(cosine[1:])
+def symmetry_of(plane: Plane, cosine: Floats) -> int:
+    """Return the symmetry of the densities among which a state is followed: its own and that of the confinement.
+
+    Which is that all over the plane: at the start alone the confinement may have a larger one.
+    """
+    problem, sizes = plane.problem, np.abs(cosine[1:])
     largest = float(sizes.max(initial=0.0))
     significant = (
         np.flatnonzero(sizes > SIGNIFICANT * (1.0 if problem.confinement is None else min(1.0, largest))) + 1
     )
-    divisor = int(np.gcd.reduce([*significant.tolist(), confining_symmetry(problem)]))
+    divisor = int(np.gcd.reduce([*significant.tolist(), plane.confining_symmetry]))
     return max(1, solvers_of(problem).geometry.symmetry(divisor))
 
 
@@ -216,7 +238,7 @@ def basis_of(plane: Plane, cosine: Floats, place: tuple[float, float]) -> Basis:
         If it has too many significant modes.
     """
     problem = plane.problem
-    symmetry = symmetry_of(problem, cosine)
+    symmetry = symmetry_of(plane, cosine)
     last = int(np.flatnonzero(np.abs(cosine) > EPS).max(initial=0))
     degrees = _degrees(plane, *place, partial(multiples, symmetry), symmetry, last)
     if not degrees.size:
@@ -245,7 +267,8 @@ def without_axis(
     NotResolved
         If it has too many significant modes.
     """
-    group, cosine, sine = recognised(TRIVIAL, *moments, confined=False, even=False)
+    confined, even = plane.problem.confinement is not None, plane.confining_symmetry % 2 == 0
+    group, cosine, sine = recognised(TRIVIAL, *moments, confined=confined, even=even)
     if group is None:
         cosine = cosine[zonal_places(largest_degree(cosine.size))]
         basis = basis_of(plane, cosine, place)
@@ -278,7 +301,8 @@ def in_group(plane: Plane, group: Group, moments: Pair, place: tuple[float, floa
         If it has too many significant modes.
     """
     cosine, sine = moments
-    if group.free_axes.size:
+    held_by = plane.held_by
+    if group.free_among(None if held_by is None else held_by.axes).size:
         raise InvalidInput(
             "curves of states without an axis are followed where mirrors or half turns hold them in place, and the "
             f"symmetry of the start is {group.name}; start from a more symmetric state"
@@ -287,7 +311,7 @@ def in_group(plane: Plane, group: Group, moments: Pair, place: tuple[float, floa
     degrees = degrees[degrees <= MAX_HARMONIC_DEGREE]
     _require_few(degrees)
     nodes = even_size(max(2 * int(degrees[-1]), solvers_of(plane.problem).geometry.fewest_nodes))
-    basis = InvariantBasis(group, degrees, min(nodes, MAX_SPHERICAL_DEGREE))
+    basis = InvariantBasis(group, degrees, min(nodes, MAX_SPHERICAL_DEGREE), held_by=held_by)
     return basis, basis.means(basis.moments_from(cosine, sine)) / basis.degrees
 
 
@@ -425,11 +449,10 @@ def require_followed(start: Start) -> None:
             "curves of states that carry a current are not followed, and nothing reflects this equation; take a "
             "confinement with a reflection axis"
         )
+    if problem.confinement is not None and not problem.zonal:
+        raise InvalidInput("curves in a confinement without an axis are not followed; take one about an axis")
     if start.has_orders and problem.confinement is not None:
-        raise InvalidInput(
-            "curves of states without an axis are not followed in a confinement; leave it out, or start from a "
-            "state about its axis"
-        )
+        require(problem, Capability.GRADIENT, "curves of states without an axis in a confinement")
     if confining_degree(problem) is None:
         raise NotResolved(
             f"curves in a confinement with a kink or a singularity, as {problem.confinement!r} has, are not "

@@ -10,7 +10,7 @@ m being the moments of the Gibbs density, whose constant, that of the uniform st
 state it is divided by :math:`|b|^2`: both vanish together at every uniform state, and those are not of the line.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from functools import cached_property
 from typing import Any
 
@@ -23,7 +23,7 @@ from ..bases import Basis, Floats
 from ..branches.continuation import End, Point, length
 from ..newton import POLISHED, correct
 from .at_place import state_at
-from .branch_points import born_at, halving_determinant
+from .branch_points import born_at, determinants, halves
 from .extended import ExtendedEquation, System
 from .folds import FoldEquation, null_vectors
 from .plane import Plane
@@ -106,6 +106,7 @@ class TransitionEquation(ExtendedEquation):
     """The extended system of equal free energies: of two states or, in one basis, of one and the uniform one."""
 
     kind = "transition"
+    of_margins = "end point"
 
     def __init__(self, plane: Plane, bases: tuple[Basis, ...]) -> None:
         super().__init__(plane, bases)
@@ -128,10 +129,21 @@ class TransitionEquation(ExtendedEquation):
     @property
     def tests(self) -> Sequence[tuple[str, Callable[[Point], float]]]:
         """Functions that vanish where the uniform state is critical, or has the free energy of both states."""
-        if self.plane.problem.confinement is not None:
-            return ()
         ends = [("end point", self._margin)]
-        return [("triple point", self._energy), *ends] if len(self.bases) > 1 else ends
+        if len(self.bases) == 1 or self.plane.problem.confinement is not None:
+            return ends
+        return [("triple point", self._energy), *ends]
+
+    def margins(self, point: Point) -> Mapping[Hashable, float]:
+        """Return numbers that vanish where a state is neutral to others than the test for end points has."""
+        confined = self.plane.problem.confinement is not None
+        return {
+            (place, number): determinant
+            for place, state in enumerate(self.system(point.unknowns_on(self)[0], point.q).states)
+            for number, determinant in determinants(
+                state, self.plane, lambda complement: not halves(complement, confined)
+            ).items()
+        }
 
     def _margin(self, point: Point) -> float:
         """Return a number that vanishes where a state is neutral to those of half its symmetry, the uniform to any.
@@ -139,7 +151,14 @@ class TransitionEquation(ExtendedEquation):
         Of the uniform state it is one minus the largest lambda of the modes.
         """
         states = self.system(point.unknowns_on(self)[0], point.q).states
-        margins = [halving_determinant(state, self.plane) for state in states]
+        confined = self.plane.problem.confinement is not None
+        margins = [
+            determinant
+            for state in states
+            for determinant in determinants(
+                state, self.plane, lambda complement: halves(complement, confined)
+            ).values()
+        ]
         if len(states) == 1:
             margins.append(1.0 - float(states[0].coefficients.strengths.max()))
         return float(np.prod(margins))

@@ -55,6 +55,8 @@ class UniformEnd(NamedTuple):
 
 def uniform_end(side: Side, plane: Plane, degree: int) -> UniformEnd | None:
     """Return the organising point of the uniform state at which a side ends in a mode, None if none is near."""
+    if plane.problem.confinement is not None:
+        return None
     points = [knot.point for knot in side.knots]
     stopped, last = side.outcome in STOPPED, points[-1]
     sizes = [length(point.b[:-1], 0.0) for point in points]

@@ -60,7 +60,7 @@ def compared_names(diagram: Any, states: Any) -> tuple[int, list[str]]:
     """Return how many states at the upper end of a diagram are in an answer there, and those named otherwise."""
     compared, found = 0, []
     for index, branch in enumerate(diagram.branches):
-        if branch.coupling[-1] != diagram.interval[1]:
+        if not np.isclose(branch.coupling[-1], diagram.interval[1], rtol=1e-12):
             continue
         end = diagram.state(index, -1)
         names = {base(state.label) for state in states if _same(end, state)}

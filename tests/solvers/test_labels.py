@@ -21,6 +21,11 @@ ATTRACTIVE = (
 # So far that secondary branches and folds are passed.
 RELATIVE = (3.0, 2.0, 2.0, 4.0)
 
+IN_MORE_DIMENSIONS = (
+    McKeanVlasov(Sphere(4), GegenbauerSeries((-4.712, 6.218, -18.7), dimension=4)),
+    McKeanVlasov(Sphere(8), GegenbauerSeries((-9.328, -36.85, -111.4, -16.41, -201.9), dimension=8)),
+)
+
 
 @pytest.mark.parametrize(("problem", "relative"), list(zip(ATTRACTIVE, RELATIVE, strict=True)))
 def test_no_two_states_have_the_same_label(problem, relative):
@@ -94,6 +99,9 @@ def test_untaken():
         (McKeanVlasov(Sphere(3), GegenbauerSeries((-0.3019, -1.147, -0.684, 0.3495))), (4.1, 8.19759), 2, False),
         (McKeanVlasov(Sphere(3), GegenbauerSeries((-0.524, -0.008186, -1.116))), (3.5, 7.04953), 2, True),
         (McKeanVlasov(Circle(), CosineSeries((-1.251, -0.02446, -1.142, -1.079))), (1.6, 3.29688), 1, True),
+        # About an axis all have one symmetry, and states born with one degree have large moments of another.
+        (IN_MORE_DIMENSIONS[0], (0.55, 1.15906), 1, False),
+        (IN_MORE_DIMENSIONS[1], (0.85, 1.74594), 1, False),
     ],
 )
 def test_the_search_names_states_as_a_diagram_does(problem, interval, depth, search):
@@ -103,6 +111,16 @@ def test_the_search_names_states_as_a_diagram_does(problem, interval, depth, sea
     assert compared >= 3
     assert not different
     assert len({branch.label for branch in diagram.branches}) == len(diagram.branches)
+
+
+def test_states_that_newtons_method_seldom_meets_are_those_of_branches():
+    problem = McKeanVlasov(Sphere(6), Transformer(20.0))
+    coupling = 2.0 * critical_coupling(problem)
+    diagram = bifurcation_diagram(problem, (0.9 * coupling, coupling), depth=1, rates=False)
+    states = stationary_states(problem.at(coupling=coupling), depth=1, rates=False)
+    compared, different = compared_names(diagram, states)
+    assert compared == 7
+    assert not different
 
 
 def test_a_branch_names_its_parent_as_the_diagram_does():
