@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from ..arguments import checked
 from ..equations import has_free_energy
+from ..records import FREE_ENERGY_GAP
 from ..records.curves import Curve, OrganisingPoint
 from ..records.phase_diagram import PhaseDiagram, Region
 from .appearance import COLOURS, plain_frame
@@ -47,6 +48,8 @@ MARKERS = {
 # Distances above and below a curve, in windows, at which it is asked whether it separates regions: the small ones
 # where these are thin, as towards a cusp.
 BESIDE = (2e-3, 2e-4, 2e-5)
+# A line is vertical up to this share of the width.
+STRAIGHT = 1e-9
 # The raster on which places for names are sought, and the size of a letter in points.
 RASTER = (240, 160)
 LETTER = (0.52, 1.3)
@@ -182,22 +185,30 @@ def _draw_curve(ax: "Axes", diagram: PhaseDiagram, curve: Curve, style: dict[str
 def _separates(diagram: PhaseDiagram, curve: Curve, x: Floats, y: Floats) -> NDArray[np.bool_]:
     """Return for each piece between two points of a curve whether it separates regions, (P - 1,)."""
     unit = diagram.window[1] - diagram.window[0]
-    middles = zip(0.5 * (x[1:] + x[:-1]), 0.5 * (y[1:] + y[:-1]), strict=True)
+    middles = np.linspace(0.0, len(curve) - 1.0, 2 * x.size - 1)[1::2]
+    if curve.type == "transition" and np.ptp(x) <= STRAIGHT * (diagram.interval[1] - diagram.interval[0]):
+        # Where the confinement vanishes the minimiser turns, unless it is the uniform state.
+        gaps = curve.observables[FREE_ENERGY_GAP]
+        return np.asarray(np.interp(middles, np.arange(len(curve)), gaps) < 0.0)
     found = [
-        any(_separates_at(diagram, curve, float(first), float(height), aside * unit) for aside in BESIDE)
-        for first, height in middles
+        any(
+            _separates_at(diagram, curve, int(place), float(first), float(height), aside * unit) for aside in BESIDE
+        )
+        for place, first, height in zip(middles, 0.5 * (x[1:] + x[:-1]), 0.5 * (y[1:] + y[:-1]), strict=True)
     ]
     return np.array(found, dtype=bool)
 
 
-def _separates_at(diagram: PhaseDiagram, curve: Curve, first: float, height: float, aside: float) -> bool:
-    """Return whether the regions at a distance below and above a point of a curve are separated by it."""
+def _separates_at(
+    diagram: PhaseDiagram, curve: Curve, place: int, first: float, height: float, aside: float
+) -> bool:
+    """Return whether the regions at a distance below and above a point of a curve, after one of its own, differ."""
     below, above = (diagram.region_at(first, height + side * aside) for side in (-1, 1))
     if below is None or above is None or curve.type != "transition":
         return below is not above
-    # Two states of one name may exchange their order as well, which no name of a region shows.
+    # Two stable states of one name may exchange their order as well, which no name of a region shows.
     names = curve.label.removeprefix("transition ").split(" | ")
-    alike = len(names) == 2 and names[0] == names[1]
+    alike = len(names) == 2 and names[0] == names[1] and 0 in curve.unstable[place : place + 2]
     return below.minimiser != above.minimiser or (alike and below.stable == above.stable == 2)
 
 

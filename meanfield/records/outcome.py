@@ -15,6 +15,7 @@ class Outcome(Enum):
     JOINED_BRANCH = "the branch ends on a more symmetric branch"
     CLOSED_LOOP = "the branch is a closed loop and returned to its start"
     VERTICAL = "the branch is vertical: a whole family of states exists at this single coupling"
+    FOLDED = "both states of the line end in folds"
     REACHED_TIME = "the final time was reached; the density is not at rest"
     UNEXAMINED = "the final time was reached; without a Gibbs map no state of rest is looked for"
     STATIONARY = "the density has settled at a stable stationary state"

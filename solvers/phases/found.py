@@ -19,12 +19,12 @@ from scipy.interpolate import KroghInterpolator
 from meanfield import Curve, CurvePoint, MeanfieldError, OrganisingPoint, SpecialPoint
 
 from ..curves import curve
-from ..two_parameters import STARTS, triple_point
+from ..two_parameters import STARTS, triple_point, zero_field_point
 from ..watching import Watch
-from .plane import crossings, graphs_of
+from .plane import SAME_PLACE, crossings, graphs_of, walls_of
 from .sections import Section
 from .uniform import organising_point, threshold_curves, threshold_modes, uniform_points, unresolved
-from .window import Window, evenly
+from .window import BESIDE, Window, evenly
 
 Floats = npt.NDArray[np.float64]
 
@@ -32,10 +32,14 @@ Floats = npt.NDArray[np.float64]
 ON_CURVE = 1e-5
 # Within this the question is put to the polynomial through four points of the curve and their tangents.
 NEARBY = 1e-3
+# A curve is about to turn where the rate of the parameter is below this share of its mean.
+TURNING = 1e-3
 # Curves whose ends are nearer than this are one.
 SAME_END = 1e-8
 # Organising points nearer than this are one.
 SAME_POINT = 1e-6
+# The height, as a share of the window's, at which states on two sides of zero field are taken.
+NEARLY_TOP = 0.99
 # Distance of a section from an organising point, in windows, and its largest share of the way to the next one.
 ASIDE, SHARE = 0.02, 0.4
 
@@ -91,6 +95,8 @@ class Found:
     def _is_on(self, curve: Curve, track: Floats, value: float, coupling: float) -> bool:
         """Return whether a point lies on a curve with a track."""
         x, y = self.window.scaled(value, coupling)
+        if any(abs(wall.x - x) <= ON_CURVE and wall.low <= y <= wall.high for wall in walls_of(track)):
+            return True
         graphs = [graph for graph in graphs_of(0, track) if graph.x[0] <= x <= graph.x[-1]]
         nearest = min((abs(float(graph.at(np.array([x]))[0]) - y) for graph in graphs), default=np.inf)
         return nearest <= ON_CURVE or (nearest <= NEARBY and self._passes(curve, value, coupling))
@@ -103,7 +109,8 @@ class Found:
         for place in np.flatnonzero((curve.first[:-1] - value) * (curve.first[1:] - value) <= 0.0).tolist():
             around = slice(max(0, place - 1), place + 3)
             places, rates = curve.first[around], curve.tangent[around, 0]
-            if np.any(rates * (places[-1] - places[0]) <= 0.0) or np.any(ratios[around] <= 0.0):
+            mean = np.ptp(places) / np.ptp(curve.arclength[around]) * np.sign(places[-1] - places[0])
+            if np.any(rates * mean <= TURNING * mean**2) or np.any(ratios[around] <= 0.0):
                 # The curve turns, or passes zero.
                 continue
             logarithms = np.column_stack([np.log(ratios[around]), slopes[around] / rates]).ravel()
@@ -151,7 +158,8 @@ def curves_of(window: Window, count: int, search: bool, watch: Watch) -> Found:
             found.add(threshold, "in closed form")
     for point in organising:
         found.add_point(organising_point(window, point))
-    values = _values(window, [point.value for point in organising], count)
+    stops = [point.value for point in organising]
+    values = _values(window, stops if window.zero_field is None else [*stops, window.zero_field], count)
     for number, value in enumerate(values):
         watch(number, len(values), f"{window.parameter} = {value:.4g}")
         section = Section(window, value, search)
@@ -159,6 +167,7 @@ def curves_of(window: Window, count: int, search: bool, watch: Watch) -> Found:
         _follow(found, section, watch)
         _follow_exchanges(found, section)
     _follow_tricritical(found)
+    _follow_zero_field(found)
     _follow_triple(found)
     found.warnings += _warnings(found)
     found.points.sort(key=lambda point: float(point.values[0]))
@@ -183,6 +192,41 @@ def _follow_tricritical(found: Found) -> None:
             if kind not in known:
                 origin = f"from the tricritical point at {point.values[0]:.6g}"
                 _add_curve(found, origin, point, f"the {kind} of the branch born at a branch point", type=kind)
+
+
+def _follow_zero_field(found: Found) -> None:
+    """Follow the line of equal free energy of the states that are lowest on the two sides of where none confines.
+
+    They are one state in two orientations, so that the line has one value of the parameter.
+    """
+    window = found.window
+    value = window.zero_field
+    if value is None:
+        return
+    near = value + BESIDE * (window.interval[1] - window.interval[0])
+    height = NEARLY_TOP * window.heights[1] + (1.0 - NEARLY_TOP) * window.heights[0]
+    problem = window.at(near).at(coupling=height * window.unit(near))
+    sections = [
+        min(known, key=lambda section: abs(section.value - value))
+        for known in (
+            [section for section in found.sections if section.value < value],
+            [section for section in found.sections if section.value > value],
+        )
+    ]
+    states = [section.lowest(height, problem) for section in sections]
+    if states[0] is None or states[1] is None:
+        return
+    try:
+        start = zero_field_point(states[0], states[1], window.interval)
+    except MeanfieldError as error:
+        where = f"{window.parameter} = {value:.6g}"
+        found.warnings.append(f"the line on which the confinement vanishes, at {where}, is not followed: {error}")
+        return
+    if start is not None:
+        origin, (lowest, highest) = "where the confinement vanishes", window.couplings(near)
+        # It does not leave the window and return, as others may.
+        highest += highest - lowest
+        _add_curve(found, origin, start, f"the line {origin}", largest_coupling=highest)
 
 
 def _follow_triple(found: Found) -> None:
@@ -212,9 +256,11 @@ def _triple_points(found: Found, first: int, second: int) -> list[OrganisingPoin
     window, lines = found.window, (found.curves[first], found.curves[second])
     graphs = (graphs_of(0, found.tracks[index]) for index in (first, second))
     points = []
-    for x in {x for pair in product(*graphs) for x in crossings(*pair)}:
-        value, _ = window.unscaled(x, 0.0)
-        one, other = (_nearest(line, value) for line in lines)
+    crossed = {x for pair in product(*graphs) for x in crossings(*pair)}
+    places = [(x, None) for x in crossed] + _on_walls(found.tracks[first], found.tracks[second])
+    for x, y in places:
+        value, height = window.unscaled(x, 0.0 if y is None else y)
+        one, other = (_nearest(line, value, None if y is None else height * window.unit(value)) for line in lines)
         try:
             point = triple_point(one, other, window.interval, (lines[0].label, lines[1].label))
         except MeanfieldError as error:
@@ -226,10 +272,27 @@ def _triple_points(found: Found, first: int, second: int) -> list[OrganisingPoin
     return points
 
 
-def _nearest(line: Curve, value: float) -> CurvePoint:
-    """Return the point of a line nearest to a value of the parameter whose state is not uniform, as at its ends."""
+def _on_walls(one: Floats, other: Floats) -> list[tuple[float, float]]:
+    """Return the places at which one of two tracks crosses a vertical piece of the other."""
+    return [
+        (wall.x, y)
+        for walled, crossing in ((one, other), (other, one))
+        for wall, graph in product(walls_of(walled), graphs_of(0, crossing))
+        if graph.x[0] < wall.x < graph.x[-1]
+        and wall.low <= (y := float(graph.at(np.array([wall.x]))[0])) <= wall.high
+    ]
+
+
+def _nearest(line: Curve, value: float, coupling: float | None) -> CurvePoint:
+    """Return the point of a line nearest to a value of the parameter, and to a coupling where it is vertical.
+
+    One whose state is not uniform, as it may be at the ends.
+    """
     clustered = np.flatnonzero(np.any(line.cosine[:, 1:], axis=1) | np.any(line.sine[:, 1:], axis=1))
-    return line.point(int(clustered[np.argmin(np.abs(line.first[clustered] - value))]))
+    distances = np.abs(line.first[clustered] - value)
+    if coupling is not None and np.ptp(line.first) <= SAME_PLACE * (1.0 + abs(value)):
+        distances = np.abs(line.second[clustered] - coupling)
+    return line.point(int(clustered[np.argmin(distances)]))
 
 
 def _complete(found: Found, point: OrganisingPoint) -> None:
@@ -305,11 +368,12 @@ def _add_curve(
     Parameters
     ----------
     chosen
-        Which of several curves, as :func:`solvers.curve` has it.
+        Which of several curves, as :func:`solvers.curve` has it, and how far it is followed.
     """
     window = found.window
+    chosen.setdefault("largest_coupling", window.farthest)
     try:
-        followed = curve(start, window.parameter, window.interval, largest_coupling=window.farthest, **chosen)
+        followed = curve(start, window.parameter, window.interval, **chosen)
     except MeanfieldError as error:
         assert start.problem is not None
         place = float(start.problem.parameters[window.parameter])

@@ -104,10 +104,21 @@ def _is_vertical(piece: Floats) -> bool:
 
 def subdivided(tracks: Sequence[Floats]) -> tuple[list[list[Cell]], npt.NDArray[np.int64]]:
     """Return the cells of every slab between curves through places (n, 2), and the number of each cell's face."""
-    graphs = [graph for curve, track in enumerate(tracks) for graph in graphs_of(curve, track)]
     walls = [wall for track in tracks for wall in walls_of(track)]
+    graphs = [_to_walls(graph, walls) for curve, track in enumerate(tracks) for graph in graphs_of(curve, track)]
     slabs = cells_of(graphs, [wall.x for wall in walls])
     return slabs, faces_of(slabs, walls)
+
+
+def _to_walls(graph: Graph, walls: Sequence[Wall]) -> Graph:
+    """Return a graph of which ends just beside a wall are on it: between them is no way through."""
+    curve, x, y = graph
+    for wall in walls:
+        for side in (0, -1):
+            if 0.0 < abs(x[side] - wall.x) <= NEAR and wall.low <= y[side] <= wall.high:
+                x = x.copy()
+                x[side] = wall.x
+    return Graph(curve, x, y)
 
 
 def cells_of(graphs: Sequence[Graph], stops: Sequence[float] = ()) -> list[list[Cell]]:

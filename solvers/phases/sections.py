@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from meanfield import Branch, CurvePoint, Diagram
+from meanfield import Branch, CurvePoint, Diagram, Equation
 from meanfield.equations import Interaction, has_free_energy
 from meanfield.records import FREE_ENERGY_GAP, segments
 
@@ -81,6 +81,23 @@ class Section:
             if np.isfinite(gap)
         ]
         return Phase.of([name for _, name in sorted(found)], ordered=has_free_energy(self.diagram.problem))
+
+    def lowest(self, height: float, problem: Equation) -> CurvePoint | None:
+        """Return the stable state of least free energy at a height as a point of a line, with another equation."""
+        coupling = height * self._unit
+        found = [(gap, place) for place, piece in enumerate(self._pieces) for gap in _gaps(piece, coupling)]
+        if not found or not has_free_energy(self.diagram.problem):
+            return None
+        piece = self._pieces[min(found)[1]]
+        cosine, sine = _moments(piece, coupling)
+        return CurvePoint(
+            problem=problem,
+            type="transition",
+            parameters=(self.parameter, "coupling"),
+            cosine=cosine,
+            sine=sine,
+            layout=piece.branch.layout,
+        )
 
     def exchanges(self) -> list[CurvePoint]:
         """Return the points at which two stable states of one branch have equal free energy.

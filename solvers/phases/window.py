@@ -8,12 +8,13 @@ import numpy as np
 import numpy.typing as npt
 
 from meanfield import Curve, Equation, InvalidInput
-from meanfield.equations import at_uniform
+from meanfield.equations import Interaction, at_uniform
 from meanfield.records import smooth
 from meanfield.theory import critical_modes, transition_coupling
 
 from ..arguments import require_parameter_range, require_range
 from ..labels import own_name
+from ..significant import COMPARED_BY
 
 Floats = npt.NDArray[np.float64]
 
@@ -21,6 +22,8 @@ Floats = npt.NDArray[np.float64]
 FAR, SAMPLES = 16.0, 9
 # A section nearer to zero than this share of the distance between two is moved by as much.
 OFF_ZERO = 0.1
+# The confinement vanishes where this share of its largest is left; a value beside that, in intervals.
+VANISHING, BESIDE = 1e-12, 1e-9
 # The states that all others are born of, without a confinement and in one.
 UNIFORM, PRIMARY = "uniform", "primary"
 
@@ -105,6 +108,23 @@ class Window:
         found = map(self.critical, np.linspace(*self.interval, SAMPLES).tolist()) if self.relative else (1.0,)
         units = [unit for unit in found if unit is not None]
         return FAR * max(units, default=np.inf) * max(map(abs, self.heights))
+
+    @cached_property
+    def zero_field(self) -> float | None:
+        """The value of the parameter, not at the ends, at which the confinement vanishes; None without one."""
+        low, high = self.interval
+        if self.problem.confinement is None or self.problem.place_of(self.parameter)[0] != "confinement":
+            return None
+        first, last = (Interaction(self.at(value)).phased_forces(COMPARED_BY) for value in self.interval)
+        change = last - first
+        # Where it changes linearly it vanishes there or nowhere.
+        share = -float((first.conj() @ change).real) / float((change.conj() @ change).real)
+        largest = max(float(np.abs(each).max()) for each in (first, last))
+        if not 0.0 < share < 1.0 or np.abs(first + share * change).max() > VANISHING * largest:
+            return None
+        value = low + share * (high - low)
+        beside = Interaction(self.at(value + BESIDE * (high - low))).phased_forces(COMPARED_BY)
+        return value if np.abs(beside).max() <= 2.0 * BESIDE * np.abs(change).max() else None
 
     def name_of(self, label: str) -> str:
         """Return the name in the label of a state; the uniform one is primary where the confinement vanishes."""

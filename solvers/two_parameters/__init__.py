@@ -9,3 +9,4 @@ from .starts import require_followed as require_followed
 from .starts import start_of as start_of
 from .starts import states_of as states_of
 from .triples import triple_point as triple_point
+from .zero_field import zero_field_point as zero_field_point

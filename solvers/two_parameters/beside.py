@@ -108,7 +108,8 @@ def point_beside(equation: ExtendedEquation, unknown: Floats, q: float) -> Point
 def _found(equation: ExtendedEquation, unknown: Floats, q: float, *kinds: str) -> Knot | None:
     """Return the nearest organising point of some kinds on the curve beside a place, None if there is none."""
     beside = point_beside(equation, unknown, q)
-    if beside is None or equation.has_uniform(beside.b):
+    uniform = beside is not None and equation.plane.problem.confinement is None and equation.has_uniform(beside.b)
+    if beside is None or uniform:
         return None
     point = resolve(beside)
     if isinstance(point, End):

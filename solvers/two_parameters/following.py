@@ -163,16 +163,33 @@ def follow(
         if _left(arc, last, knot, side):
             side.outcome = Outcome.LEFT_INTERVAL
             break
+        if _goes_back(last, knot):
+            turn = arc.zero(lambda point: point.solution.tangent_q)
+            side.knots += [] if turn is None else [Knot.at(turn[0])]
+            side.outcome = Outcome.FOLDED
+            break
         side.knots += [*_events(arc, last, knot, side), knot]
-        if len(side.knots) == FEWEST_IN_LOOP and _vertical(side.knots):
+        if largest_coupling is None and len(side.knots) == FEWEST_IN_LOOP and _vertical(side.knots):
             side.outcome = Outcome.VERTICAL
             name = extended(item).plane.names[0]
-            side.warnings.append(f"{name} does not change along the curve, which was not followed farther")
+            side.warnings.append(
+                f"{name} does not change along the curve, which was not followed farther; give largest_coupling to "
+                "go on"
+            )
             break
         if _returned(side.knots):
             side.outcome = Outcome.CLOSED_LOOP
             break
     return side
+
+
+def _goes_back(last: Knot, knot: Knot) -> bool:
+    """Return whether a curve on which the first parameter does not change turns between two knots.
+
+    There both states of a line end in folds, and it goes on back over itself, between two others.
+    """
+    turned = last.point.solution.tangent_q * knot.point.solution.tangent_q < 0.0
+    return turned and _vertical([last, knot])
 
 
 def behind_start(side: Side) -> list[Point]:
@@ -254,7 +271,10 @@ class Arc:
 
 
 def _events(arc: Arc, last: Knot, knot: Knot, side: Side) -> list[Knot]:
-    """Return the organising points between two knots; those that are not located are warned of."""
+    """Return the organising points between two knots, and where the first parameter turns.
+
+    Those that are not located are warned of.
+    """
     changed: list[tuple[str, int | None, Callable[[Point], float]]] = [
         (kind, None, function)
         for (kind, function), before, after in zip(extended(knot.point).tests, last.tests, knot.tests, strict=True)
@@ -272,6 +292,9 @@ def _events(arc: Arc, last: Knot, knot: Knot, side: Side) -> list[Knot]:
             for mode, margin in knot.margins.items()
             if last.margins.get(mode, margin) * margin < 0.0
         ]
+    if changed and not on_threshold and all(_turns_freely(each.point) for each in (last, knot)):
+        # Rotations are neutral all along.
+        changed = [each for each in changed if each[0] not in NEUTRAL]
     found = []
     for kind, mode, function in changed:
         rounding = [_is_rounding(each.point, function) for each in (last, knot)]
@@ -286,15 +309,26 @@ def _events(arc: Arc, last: Knot, knot: Knot, side: Side) -> list[Knot]:
             ends = " and ".join(f"{float(each.place.values[0]):.6g}" for each in (last, knot))
             article = "an" if kind[0] in "aeiou" else "a"
             side.warnings.append(f"{article} {kind} between {name} = {ends} was not located")
+    if last.row.tangent[0] * knot.row.tangent[0] < 0.0 and not _vertical([last, knot]):
+        turn = arc.zero(_first_rate)
+        found += [] if turn is None else [Knot.at(turn[0])]
     return sorted(found, key=lambda each: each.point.arclength)
+
+
+def _first_rate(point: Point) -> float:
+    """Return a multiple of the rate of the first parameter along the curve, which vanishes where that turns."""
+    system = extended(point).system(point.b, point.q)
+    across, down = system.normal
+    in_x, in_q = system.place.slopes[0]
+    return float(in_q * across - in_x * down)
 
 
 def _turns_freely(point: Point) -> bool:
     """Return whether the confinement vanishes at a point, where rotations are neutral and no mode is critical."""
     equation = extended(point)
-    coefficients = equation.system(point.b, point.q).states[0].coefficients
     if equation.plane.problem.confinement is None:
         return False
+    coefficients = equation.system(point.b, point.q).states[0].coefficients
     return bool(np.abs(coefficients.forces).max() <= KNOWN * np.abs(coefficients.slopes[1]).max())
 
 

@@ -36,7 +36,7 @@ CONVERGED = 1e-11
 class Row:
     """A point of a curve as its record has it.
 
-    ``second`` are the moments of the second state of a transition, ``counts`` the unstable directions of its states.
+    ``second`` are the moments of the second state of a transition, ``counts`` unstable directions of the states.
     """
 
     values: tuple[float, float]

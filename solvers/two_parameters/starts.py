@@ -66,17 +66,17 @@ class Start(NamedTuple):
     @property
     def uniform(self) -> bool:
         """Whether the first state is the uniform one."""
-        return self.problem.confinement is None and _vanishes(self.first)
+        return self.problem.confinement is None and vanishes(self.first)
 
     def between(self, one: Pair, other: Pair) -> "Start":
         """Return the start of the line between two states, the uniform one being second and not named."""
-        if self.problem.confinement is None and _vanishes(one):
+        if self.problem.confinement is None and vanishes(one):
             one, other = other, one
-        known = None if self.problem.confinement is None and _vanishes(other) else other
+        known = None if self.problem.confinement is None and vanishes(other) else other
         return self._replace(first=one, second=known, organising="")
 
 
-def _vanishes(moments: Pair) -> bool:
+def vanishes(moments: Pair) -> bool:
     """Return whether moments are those of the uniform density."""
     return not any(np.any(np.abs(part[1:]) > SIGNIFICANT) for part in moments)
 

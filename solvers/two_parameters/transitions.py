@@ -185,7 +185,8 @@ class TransitionEquation(ExtendedEquation):
         """Return whether one of two states is the uniform one, or both are one."""
         if len(self.bases) == 1:
             return False
-        return self.has_uniform(point.unknowns_on(self)[0]) or length(self.separation(point), 0.0) <= MERGED
+        uniform = self.plane.problem.confinement is None and self.has_uniform(point.unknowns_on(self)[0])
+        return uniform or length(self.separation(point), 0.0) <= MERGED
 
     def separation(self, point: Point) -> Floats:
         """Return the difference of the two states in the unknowns of the first.

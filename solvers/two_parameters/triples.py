@@ -4,6 +4,7 @@ The unknowns are the states, x and q, the equations those of the states and the 
 the uniform state, whose free energy is the origin, is no unknown.
 """
 
+from collections.abc import Sequence
 from dataclasses import replace
 from itertools import combinations
 from typing import NamedTuple
@@ -127,15 +128,31 @@ def _located(
     states = _states(plane, bases, unknown)
     if not all(state.resolves() for state in states):
         return None
-    if any(length(state.unknown, 0.0) <= MERGED for state in states):
+    confined = plane.problem.confinement is not None
+    if not confined and any(length(state.unknown, 0.0) <= MERGED for state in states):
         return None
     points = [stationary_point(state, states[0].coefficients.place.problem) for state in states]
-    if any(same_orbit(*pair) for pair in combinations(points, 2)):
+    # Where a confinement is about to vanish states in two orientations are two.
+    same = _same_moments if confined else same_orbit
+    if any(same(*pair) for pair in combinations(points, 2)):
         return None
     energies = ENERGY_ROUNDINGS * np.ones(2)
     rounding = np.append(MOMENT_ROUNDINGS * np.ones(unknown.size - 2), energies)
     error = EPS * (np.abs(np.linalg.inv(matrix)) @ rounding)[-2:] + np.abs(step[-2:])
     return _recorded(plane, states, points, error, len(bases) < len(members), curves)
+
+
+def _same_moments(one: Point, other: Point) -> bool:
+    """Return whether two states have the same moments."""
+    layout = _layout((one, other))
+    pairs = [np.stack(moments_in(layout, point)[:2]) for point in (one, other)]
+    count = min(pair.shape[1] for pair in pairs)
+    return bool(np.abs(pairs[0][:, :count] - pairs[1][:, :count]).max() <= MERGED)
+
+
+def _layout(points: Sequence[Point]) -> Layout:
+    """Return the layout of moments that all of some states have."""
+    return "degree" if all(point.equation.basis.even for point in points) else "order"
 
 
 def _states(plane: Plane, bases: list[Basis], unknown: Floats) -> list[GradientState]:
@@ -168,7 +185,7 @@ def _recorded(
     curves: tuple[str, str],
 ) -> OrganisingPoint:
     known = states[0].coefficients.place
-    layout: Layout = "degree" if all(point.equation.basis.even for point in points) else "order"
+    layout = _layout(points)
     moments = [moments_in(layout, point)[:2] for point in points]
     row = Row(
         known.values,
@@ -178,7 +195,7 @@ def _recorded(
         None,
         points[0].invariant,
         0.0,
-        -1,
+        (),
         0,
         0.0,
         layout=layout,

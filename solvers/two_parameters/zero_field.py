@@ -1,0 +1,78 @@
+"""The line on which states exchange that a confinement tells apart only by their orientation: where it vanishes."""
+
+import numpy as np
+
+from meanfield import CurvePoint, InvalidInput
+from meanfield.harmonics import in_layout, modes_of
+
+from ..bases import Basis, Floats
+from .at_place import state_at
+from .plane import Plane
+from .starts import Pair, located, packed_moments, plane_of, start_of, vanishes
+
+# Newton's method from states in a weak confinement to those in a weaker one.
+STEPS, CLOSE = 20, 1e-12
+
+
+def zero_field_point(one: CurvePoint, other: CurvePoint, interval: tuple[float, float]) -> CurvePoint | None:
+    """Return a point of the line on which two states exchange, None if they are uniform there.
+
+    Parameters
+    ----------
+    one, other
+        States on the two sides of the line, at values of the first parameter near it, both with the equation at a
+        value where the confinement as good as vanishes.
+    interval
+        The range of the first parameter.
+
+    Raises
+    ------
+    InvalidInput
+        If they do not lead to two states there.
+    """
+    start = start_of(one)
+    layout = "order" if "order" in (one.layout, other.layout) else one.layout
+    modes = [modes_of(one.problem.domain, each.layout) for each in (one, other)]
+    pairs = [in_layout(layout, own, each.cosine, each.sine) for own, each in zip(modes, (one, other), strict=True)]
+    assert pairs[0] is not None
+    assert pairs[1] is not None
+    start = start._replace(first=pairs[0], second=pairs[1], layout=layout)
+    plane = plane_of(start, one.parameters, interval)
+    found = []
+    for pair in pairs:
+        place, basis, b = located(start, plane, pair)
+        found.append(_moments(basis, _polished(plane, basis, place, b), layout))
+    if all(vanishes(pair) for pair in found):
+        return None
+    return CurvePoint(
+        problem=one.problem,
+        type="transition",
+        parameters=one.parameters,
+        cosine=found[0][0],
+        sine=found[0][1],
+        other_cosine=found[1][0],
+        other_sine=found[1][1],
+        layout=layout,
+    )
+
+
+def _polished(plane: Plane, basis: Basis, place: tuple[float, float], b: Floats) -> Floats:
+    """Return the unknown of the state to which Newton's method leads at a place."""
+    for _ in range(STEPS):
+        state = state_at(plane, basis, place, b)
+        step = np.linalg.solve(state.matrix, state.residual)
+        b = b - step
+        if not np.isfinite(step).all():
+            break
+        if np.abs(step).max() <= CLOSE:
+            return b
+    raise InvalidInput("a state beside the line on which the confinement vanishes does not lead to one on it")
+
+
+def _moments(basis: Basis, b: Floats, layout: str) -> Pair:
+    """Return the moments of a state in a layout as far as its unknown has them."""
+    if layout == "order":
+        return packed_moments(basis, b)
+    cosine = np.zeros(int(basis.degrees[-1]) + 1)
+    cosine[0], cosine[basis.degrees] = 1.0, b * basis.degrees
+    return cosine, np.zeros_like(cosine)
