@@ -1,11 +1,16 @@
 """The stationary equation at a state and a place of the plane, by what the law of the equation is."""
 
+import numpy as np
+
 from meanfield.equations import Capability
 
 from ..bases import Basis, Floats
 from .law_states import LawState, SoftmaxState
 from .plane import Plane
 from .states import AtState, GradientState, WeightedBasis
+
+# Newton's method for a state that is known to some digits: steps at most, and the size of the last one.
+STEPS, CLOSE = 20, 1e-12
 
 
 def state_at(plane: Plane, basis: Basis, place: tuple[float, float], b: Floats) -> AtState:
@@ -28,3 +33,17 @@ def state_at(plane: Plane, basis: Basis, place: tuple[float, float], b: Floats) 
         return GradientState(weighted, place, coefficients, b)
     kind: type[LawState] = LawState if plane.problem.lacks(Capability.GIBBS_MAP) else SoftmaxState
     return kind(plane, weighted, place, coefficients, b)
+
+
+def polished(plane: Plane, basis: Basis, place: tuple[float, float], b: Floats) -> Floats | None:
+    """Return the unknown of the state at a place to which Newton's method leads, None if it leads to none."""
+    for _ in range(STEPS):
+        state = state_at(plane, basis, place, b)
+        try:
+            step = np.linalg.solve(state.matrix, state.residual)
+        except np.linalg.LinAlgError:
+            return None
+        b = np.asarray(b - step)
+        if np.abs(step).max() <= CLOSE:
+            return b
+    return None

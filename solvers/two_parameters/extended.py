@@ -5,7 +5,7 @@ so that :func:`solvers.branches.continuation.trace` follows their solutions as i
 """
 
 import math
-from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -172,7 +172,7 @@ class ExtendedEquation(StationaryEquation):
     # What a point is called at which one of the margins vanishes.
     of_margins = "mode interaction"
 
-    def margins(self, point: Point) -> Mapping[Hashable, float]:
+    def margins(self, point: Point) -> Mapping[Any, float]:
         """Return numbers that vanish where another mode is critical too, by its degree or its class."""
         return {}
 

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
+from typing import Any
 
 import numpy as np
 from scipy.optimize import brentq, minimize_scalar
@@ -61,7 +62,7 @@ class Knot:
     row: Row
     tests: list[float]
     event: Event | None = None
-    known_margins: Mapping[Hashable, float] = field(default_factory=dict)
+    known_margins: Mapping[Any, float] = field(default_factory=dict)
 
     @classmethod
     def at(cls, point: Point, event: Event | None = None) -> "Knot":
@@ -81,7 +82,7 @@ class Knot:
         return cls(point, place, row, tests, event)
 
     @property
-    def margins(self) -> Mapping[Hashable, float]:
+    def margins(self) -> Mapping[Any, float]:
         """Those of the equation at the point."""
         if not self.known_margins:
             self.known_margins = extended(self.point).margins(self.point)

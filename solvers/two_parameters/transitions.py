@@ -10,7 +10,7 @@ m being the moments of the Gibbs density, whose constant, that of the uniform st
 state it is divided by :math:`|b|^2`: both vanish together at every uniform state, and those are not of the line.
 """
 
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from typing import Any
 
@@ -22,7 +22,7 @@ from meanfield.equations import Capability, require
 from ..bases import Basis, Floats
 from ..branches.continuation import End, Point, length
 from ..newton import POLISHED, correct
-from .at_place import state_at
+from .at_place import polished
 from .branch_points import born_at, determinants, halves
 from .extended import ExtendedEquation, System
 from .folds import FoldEquation, null_vectors
@@ -37,8 +37,6 @@ BEGINNINGS = ("tricritical", "cusp", "end point")
 EQUAL = 1e-8
 # On the branch r + b x^2 + c x^4 = 0 the fold of amplitude x is at b = -2 c x^2, equal free energy at two thirds.
 AT_SAME_AMPLITUDE = 2.0 / 3.0
-# Steps of Newton's method for a state that is known to some digits.
-POLISHING = 6
 # Two states of one symmetry that approach each other this closely are followed no farther: beside is the cusp in
 # which they merge, where the system of both is singular.
 NEAR = 0.05
@@ -134,7 +132,7 @@ class TransitionEquation(ExtendedEquation):
             return ends
         return [("triple point", self._energy), *ends]
 
-    def margins(self, point: Point) -> Mapping[Hashable, float]:
+    def margins(self, point: Point) -> Mapping[Any, float]:
         """Return numbers that vanish where a state is neutral to others than the test for end points has."""
         confined = self.plane.problem.confinement is not None
         return {
@@ -284,10 +282,9 @@ def _from_branch_points(start: Start, plane: Plane, basis: Basis, b: Floats) -> 
     equation, apart = TransitionEquation(plane, (half, basis)), np.append(null[1], np.zeros(b.size + 1))
     for at_fold, q in all_beside([fold], np.append(born, place[0]), place[1], np.append(null[1], 0.0)):
         x, y = np.array(place) + AT_SAME_AMPLITUDE * (np.array([at_fold[-1], q]) - place)
-        parent = b
-        for _ in range(POLISHING):
-            state = state_at(plane, basis, (float(x), float(y)), parent)
-            parent = parent - np.linalg.solve(state.matrix, state.residual)
+        parent = polished(plane, basis, (float(x), float(y)), b)
+        if parent is None:
+            continue
         unknown = np.concatenate([at_fold[:-1], parent, [x]])
         found = correct(equation, unknown, float(y), apart, 0.0, POLISHED)
         if found is not None:

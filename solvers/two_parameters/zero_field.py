@@ -6,12 +6,8 @@ from meanfield import CurvePoint, InvalidInput
 from meanfield.harmonics import in_layout, modes_of
 
 from ..bases import Basis, Floats
-from .at_place import state_at
-from .plane import Plane
+from .at_place import polished
 from .starts import Pair, located, packed_moments, plane_of, start_of, vanishes
-
-# Newton's method from states in a weak confinement to those in a weaker one.
-STEPS, CLOSE = 20, 1e-12
 
 
 def zero_field_point(one: CurvePoint, other: CurvePoint, interval: tuple[float, float]) -> CurvePoint | None:
@@ -32,16 +28,20 @@ def zero_field_point(one: CurvePoint, other: CurvePoint, interval: tuple[float, 
     """
     start = start_of(one)
     layout = "order" if "order" in (one.layout, other.layout) else one.layout
-    modes = [modes_of(one.problem.domain, each.layout) for each in (one, other)]
-    pairs = [in_layout(layout, own, each.cosine, each.sine) for own, each in zip(modes, (one, other), strict=True)]
-    assert pairs[0] is not None
-    assert pairs[1] is not None
+    pairs = []
+    for each in (one, other):
+        pair = in_layout(layout, modes_of(each.problem.domain, each.layout), each.cosine, each.sine)
+        assert pair is not None
+        pairs.append(pair)
     start = start._replace(first=pairs[0], second=pairs[1], layout=layout)
     plane = plane_of(start, one.parameters, interval)
     found = []
     for pair in pairs:
         place, basis, b = located(start, plane, pair)
-        found.append(_moments(basis, _polished(plane, basis, place, b), layout))
+        unknown = polished(plane, basis, place, b)
+        if unknown is None:
+            raise InvalidInput("a state beside the line on which the confinement vanishes leads to none on it")
+        found.append(_moments(basis, unknown, layout))
     if all(vanishes(pair) for pair in found):
         return None
     return CurvePoint(
@@ -54,19 +54,6 @@ def zero_field_point(one: CurvePoint, other: CurvePoint, interval: tuple[float, 
         other_sine=found[1][1],
         layout=layout,
     )
-
-
-def _polished(plane: Plane, basis: Basis, place: tuple[float, float], b: Floats) -> Floats:
-    """Return the unknown of the state to which Newton's method leads at a place."""
-    for _ in range(STEPS):
-        state = state_at(plane, basis, place, b)
-        step = np.linalg.solve(state.matrix, state.residual)
-        b = b - step
-        if not np.isfinite(step).all():
-            break
-        if np.abs(step).max() <= CLOSE:
-            return b
-    raise InvalidInput("a state beside the line on which the confinement vanishes does not lead to one on it")
 
 
 def _moments(basis: Basis, b: Floats, layout: str) -> Pair:
