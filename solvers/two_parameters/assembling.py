@@ -16,7 +16,7 @@ from .branch_points import branch_point_start
 from .extended import ExtendedEquation
 from .folds import fold_start
 from .following import Knot, Side, behind_start, extended, follow, turned_back
-from .meetings import meeting_of, meeting_short_of, separation
+from .meetings import folded_end, meeting_of, meeting_short_of, separation
 from .plane import Plane
 from .recording import Row, organising, recorded, row_of, stationary_point, threshold_label, uniform_row
 from .starts import Start, plane_of
@@ -102,6 +102,8 @@ def _joined(
     points: list[OrganisingPoint] = []
     warnings: list[str] = []
     for direction, side in sorted(sides.items()):
+        if side.outcome is Outcome.FOLDED:
+            side.knots += folded_end(side, plane)
         found = _rows(side, direction, label, equation.kind, plane, points, warnings)
         rows += found[::-1] if direction < 0 else found[(0 if closed else 1) :]
     origin = rows[0].arclength

@@ -165,8 +165,6 @@ def follow(
             side.outcome = Outcome.LEFT_INTERVAL
             break
         if _goes_back(last, knot):
-            turn = arc.zero(lambda point: point.solution.tangent_q)
-            side.knots += [] if turn is None else [Knot.at(turn[0])]
             side.outcome = Outcome.FOLDED
             break
         side.knots += [*_events(arc, last, knot, side), knot]

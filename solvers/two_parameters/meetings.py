@@ -1,6 +1,7 @@
 """Where states of a curve become one: two of them, or one and its image."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -8,8 +9,10 @@ from meanfield.records import CurveType
 
 from ..bases import Floats
 from ..branches.continuation import Point, length
+from ..newton import POLISHED, correct
 from .beside import Symmetric, birth_beside, cusp_beside, end_beside, part_of_symmetry, symmetric_part
 from .extended import COLLAPSED
+from .folds import FoldEquation, null_vectors
 from .following import Knot, Side, extended
 from .plane import Plane
 from .states import AtState
@@ -19,6 +22,8 @@ from .uniform_ends import larger, leads_to
 STRAYED = 0.3
 # A state that differs by less from its image may have stopped beside the more symmetric one.
 SMALL = 0.2
+# Two orientations of one state have a fold at one place to this share.
+SAME_FOLD = 1e-10
 # Types of organising points of curves of branch points in which curves of other types end.
 MEETINGS: dict[CurveType, tuple[str, ...]] = {
     "fold": ("tricritical",),
@@ -56,6 +61,30 @@ def meeting_short_of(side: Side, plane: Plane) -> Knot | None:
             return knot
     side.halved, side.merged = None, False
     return None
+
+
+def folded_end(side: Side, plane: Plane) -> list[Knot]:
+    """Return the point at which both states of a line on which the first parameter stays end in folds, if located.
+
+    They are one state in two orientations. There the system of both has two null vectors, that of each only one.
+    """
+    last = side.knots[-1].point
+    equation, x = extended(last), float(last.b[-1])
+    found = []
+    for state in equation.system(last.b, last.q).states:
+        basis = state.weighted.basis
+        fold = FoldEquation(plane, (basis,), null_vectors(plane, basis, state.place, state.unknown))
+        at_x = np.append(np.zeros(basis.degrees.size), 1.0)
+        solution = correct(fold, np.append(state.unknown, x), last.q, at_x, 0.0, POLISHED)
+        if solution is None:
+            return []
+        found.append(solution)
+    q = found[0].q
+    if max(abs(each.q - q) for each in found) > SAME_FOLD * q:
+        return []
+    b = np.append(np.concatenate([each.b[:-1] for each in found]), x)
+    arclength = last.arclength + length(b - last.b, q - last.q)
+    return [Knot.at(Point(equation, replace(last.solution, b=b, q=q), arclength))]
 
 
 def separation(side: Side, point: Point) -> Floats:
