@@ -25,7 +25,7 @@ from ..geometry import Complement
 from ..limits import MAX_UNKNOWNS
 from .at_place import state_at
 from .blocks import ComplementaryBlock, block_at
-from .extended import ExtendedEquation, System
+from .extended import ExtendedEquation, Margins, System
 from .plane import Plane
 from .singular import Borders, SingularEquation, SingularSystem
 from .starts import MOVED, Start, basis_of, first_point, in_group, located, packed_moments, unknown_of
@@ -117,14 +117,16 @@ class BranchPointEquation(SingularEquation):
         kinds = (False, True) if self.complement.quarters else (False,)
         return [("tricritical", partial(self._turning, other)) for other in kinds]
 
-    def margins(self, point: Point) -> dict[int, float]:
+    def margins(self, point: Point) -> Margins:
         """Return the determinants of J of the state, zero at its folds, and of the blocks of other classes."""
         # A class that contains the modes of the state is singular with them.
         if self.complement.nested:
             return {}
         (state,) = self.system(point.unknowns_on(self)[0], point.q).states
         found = determinants(state, self.plane, lambda complement: complement != self.complement)
-        return found | {OWN: float(np.linalg.det(state.matrix))}
+        return {(0, number): each for number, each in found.items()} | {
+            (0, OWN): float(np.linalg.det(state.matrix))
+        }
 
     @property
     def untested(self) -> str:

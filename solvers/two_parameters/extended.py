@@ -5,7 +5,7 @@ so that :func:`solvers.branches.continuation.trace` follows their solutions as i
 """
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -30,6 +30,10 @@ CLOSE = 0.5
 COLLAPSED = 1e-7
 # Multiples of a symmetry whose states a curve might be lost to, and the share of what they lack that then remains.
 ODD_MULTIPLES, LEFT = (3, 5, 7), 0.01
+
+
+# Numbers that vanish where a direction is neutral, by the state and the class or degree of the direction.
+Margins = dict[tuple[int, int], float]
 
 
 class Halving(NamedTuple):
@@ -172,9 +176,16 @@ class ExtendedEquation(StationaryEquation):
     # What a point is called at which one of the margins vanishes.
     of_margins = "mode interaction"
 
-    def margins(self, point: Point) -> Mapping[Any, float]:
-        """Return numbers that vanish where another mode is critical too, by its degree or its class."""
+    def margins(self, point: Point) -> Margins:
+        """Return numbers that vanish where another direction of a state is neutral too."""
         return {}
+
+    def changed_states(self, before: tuple[int, ...], after: tuple[int, ...]) -> set[int]:
+        """Return the states of which margins may vanish between two points, by their unstable directions there.
+
+        Of a clustered state another direction is neutral where their number changes.
+        """
+        return {place for place, (one, other) in enumerate(zip(before, after, strict=True)) if one != other}
 
     def arrival(self, last: Point, point: Point) -> int | None:
         """Return the critical degree where a curve meets the uniform state between two points, None if it does not.

@@ -19,7 +19,7 @@ from ..bases import Basis, Floats
 from ..branches.continuation import End, Point
 from .at_place import state_at
 from .branch_points import born_at, determinants
-from .extended import System
+from .extended import Margins, System
 from .plane import Plane
 from .singular import Borders, SingularEquation, SingularSystem
 from .starts import Start, beside, first_point, located
@@ -64,10 +64,10 @@ class FoldEquation(SingularEquation):
         """The third moment that vanishes at cusps."""
         return [("cusp", self._asymmetry)]
 
-    def margins(self, point: Point) -> dict[int, float]:
+    def margins(self, point: Point) -> Margins:
         """Return the determinants of blocks that vanish where the state is at a branch point too, by class."""
         (state,) = self.system(point.unknowns_on(self)[0], point.q).states
-        return determinants(state, self.plane)
+        return {(0, number): found for number, found in determinants(state, self.plane).items()}
 
     def _asymmetry(self, point: Point) -> float:
         found = self.system(point.unknowns_on(self)[0], point.q)

@@ -1,9 +1,8 @@
 """Following a curve of special points from its start to both of its ends, with the organising points on the way."""
 
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Any
 
 import numpy as np
 from scipy.optimize import brentq, minimize_scalar
@@ -14,7 +13,7 @@ from ..bases import EPS, Floats
 from ..branches.arclength import Arclength
 from ..branches.continuation import PREDICTED_FROM, End, Point, hermite, length, point_between, trace
 from ..newton import POLISHED, Newton, correct
-from .extended import ExtendedEquation, Halving
+from .extended import ExtendedEquation, Halving, Margins
 from .plane import Place, is_double
 from .recording import Row, row_of
 
@@ -62,7 +61,7 @@ class Knot:
     row: Row
     tests: list[float]
     event: Event | None = None
-    known_margins: Mapping[Any, float] = field(default_factory=dict)
+    known_margins: Margins = field(default_factory=dict)
 
     @classmethod
     def at(cls, point: Point, event: Event | None = None) -> "Knot":
@@ -82,7 +81,7 @@ class Knot:
         return cls(point, place, row, tests, event)
 
     @property
-    def margins(self) -> Mapping[Any, float]:
+    def margins(self) -> Margins:
         """Those of the equation at the point."""
         if not self.known_margins:
             self.known_margins = extended(self.point).margins(self.point)
@@ -280,17 +279,13 @@ def _events(arc: Arc, last: Knot, knot: Knot, side: Side) -> list[Knot]:
         if before * after < 0.0
     ]
     on_threshold = extended(knot.point).kind == "threshold"
-    # Another direction of a clustered state is neutral where the number of unstable ones changes.
-    if on_threshold or last.row.counts != knot.row.counts:
-        changed += [
-            (
-                extended(knot.point).of_margins,
-                mode if isinstance(mode, int) and on_threshold else None,
-                partial(_margin, mode),
-            )
-            for mode, margin in knot.margins.items()
-            if last.margins.get(mode, margin) * margin < 0.0
-        ]
+    equation = extended(knot.point)
+    states = equation.changed_states(last.row.counts, knot.row.counts)
+    changed += [
+        (equation.of_margins, mode if on_threshold else None, partial(_margin, (place, mode)))
+        for (place, mode), margin in (knot.margins if states else {}).items()
+        if place in states and last.margins.get((place, mode), margin) * margin < 0.0
+    ]
     if changed and not on_threshold and all(_turns_freely(each.point) for each in (last, knot)):
         # Rotations are neutral all along.
         changed = [each for each in changed if each[0] not in NEUTRAL]
@@ -346,9 +341,9 @@ def _is_rounding(point: Point, function: Callable[[Point], float]) -> bool:
     return abs(function(moved) - function(point)) >= abs(function(point))
 
 
-def _margin(mode: Hashable, point: Point) -> float:
+def _margin(key: tuple[int, int], point: Point) -> float:
     """Return the number that vanishes where a mode is critical."""
-    return extended(point).margins(point)[mode]
+    return extended(point).margins(point)[key]
 
 
 def _outside(arc: Arc) -> Point | None:

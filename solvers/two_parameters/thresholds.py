@@ -14,7 +14,7 @@ from meanfield.theory import lacks_normal_form, theory_of
 from ..bases import EPS, Basis, Floats
 from ..branches.continuation import End, Point
 from ..equation import StationaryEquation
-from .extended import ExtendedEquation, Halving, System
+from .extended import ExtendedEquation, Halving, Margins, System
 from .plane import Plane
 from .recording import threshold_label
 from .starts import Start, basis_of, first_point, threshold_of
@@ -88,11 +88,15 @@ class ThresholdEquation(ExtendedEquation):
         """Why no turning branches are looked for."""
         return lacks_normal_form(self.plane.problem)
 
-    def margins(self, point: Point) -> dict[int, float]:
+    def margins(self, point: Point) -> Margins:
         """Return one minus lambda of the other modes."""
         (state,) = self.system(point.b, point.q).states
         margins = zip(self.plane.reference.tolist(), (1.0 - state.coefficients.strengths).tolist(), strict=True)
-        return {degree: margin for degree, margin in margins if degree != self.degree}
+        return {(0, degree): margin for degree, margin in margins if degree != self.degree}
+
+    def changed_states(self, before: tuple[int, ...], after: tuple[int, ...]) -> set[int]:
+        """Return the uniform state: where two modes are critical its number of unstable directions may stay."""
+        return {0}
 
     def _excess(self, point: Point) -> float:
         """Return a multiple of the curvature of the branch born at the threshold."""

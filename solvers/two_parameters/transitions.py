@@ -10,7 +10,7 @@ m being the moments of the Gibbs density, whose constant, that of the uniform st
 state it is divided by :math:`|b|^2`: both vanish together at every uniform state, and those are not of the line.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from functools import cached_property
 from typing import Any
 
@@ -24,7 +24,7 @@ from ..branches.continuation import End, Point, length
 from ..newton import POLISHED, correct
 from .at_place import polished
 from .branch_points import born_at, determinants, halves
-from .extended import ExtendedEquation, System
+from .extended import ExtendedEquation, Margins, System
 from .folds import FoldEquation, null_vectors
 from .plane import Plane
 from .starts import Start, all_beside, beside, first_point, located
@@ -132,7 +132,7 @@ class TransitionEquation(ExtendedEquation):
             return ends
         return [("triple point", self._energy), *ends]
 
-    def margins(self, point: Point) -> Mapping[Any, float]:
+    def margins(self, point: Point) -> Margins:
         """Return numbers that vanish where a state is neutral to others than the test for end points has."""
         confined = self.plane.problem.confinement is not None
         return {
@@ -142,6 +142,11 @@ class TransitionEquation(ExtendedEquation):
                 state, self.plane, lambda complement: not halves(complement, confined)
             ).items()
         }
+
+    def changed_states(self, before: tuple[int, ...], after: tuple[int, ...]) -> set[int]:
+        """Return the states that become unstable between two points."""
+        changed = super().changed_states(before, after)
+        return {place for place in changed if 0 in (before[place], after[place])}
 
     def _margin(self, point: Point) -> float:
         """Return a number that vanishes where a state is neutral to those of half its symmetry, the uniform to any.

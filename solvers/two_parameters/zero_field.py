@@ -3,7 +3,7 @@
 import numpy as np
 
 from meanfield import CurvePoint, InvalidInput
-from meanfield.harmonics import in_layout, modes_of
+from meanfield.harmonics import Layout, Modes, in_layout, modes_of
 
 from ..bases import Basis, Floats
 from .at_place import polished
@@ -27,12 +27,10 @@ def zero_field_point(one: CurvePoint, other: CurvePoint, interval: tuple[float, 
         If they do not lead to two states there.
     """
     start = start_of(one)
-    layout = "order" if "order" in (one.layout, other.layout) else one.layout
-    pairs = []
-    for each in (one, other):
-        pair = in_layout(layout, modes_of(each.problem.domain, each.layout), each.cosine, each.sine)
-        assert pair is not None
-        pairs.append(pair)
+    layout: Layout = "order" if "order" in (one.layout, other.layout) else one.layout
+    pairs = [
+        _in(layout, modes_of(each.problem.domain, each.layout), (each.cosine, each.sine)) for each in (one, other)
+    ]
     start = start._replace(first=pairs[0], second=pairs[1], layout=layout)
     plane = plane_of(start, one.parameters, interval)
     found = []
@@ -56,10 +54,19 @@ def zero_field_point(one: CurvePoint, other: CurvePoint, interval: tuple[float, 
     )
 
 
-def _moments(basis: Basis, b: Floats, layout: str) -> Pair:
+def _moments(basis: Basis, b: Floats, layout: Layout) -> Pair:
     """Return the moments of a state in a layout as far as its unknown has them."""
-    if layout == "order":
-        return packed_moments(basis, b)
-    cosine = np.zeros(int(basis.degrees[-1]) + 1)
-    cosine[0], cosine[basis.degrees] = 1.0, b * basis.degrees
-    return cosine, np.zeros_like(cosine)
+    if basis.invariants is None:
+        cosine = np.zeros(int(basis.degrees[-1]) + 1)
+        cosine[0], cosine[basis.degrees] = 1.0, b * basis.degrees
+        pair = cosine, np.zeros_like(cosine)
+    else:
+        pair = packed_moments(basis, b)
+    return _in(layout, basis.modes, pair)
+
+
+def _in(layout: Layout, modes: Modes, pair: Pair) -> Pair:
+    """Return moments in a layout that has them all."""
+    found = in_layout(layout, modes, *pair)
+    assert found is not None
+    return found

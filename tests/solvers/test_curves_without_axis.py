@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from scipy.optimize import root
 
-from meanfield import GegenbauerSeries, InvalidInput, McKeanVlasov, Sphere, open_curve
+from meanfield import GegenbauerSeries, HarmonicSeries, InvalidInput, McKeanVlasov, Sphere, open_curve
 from solvers import bifurcation_diagram, curve
 
 EPS = np.finfo(float).eps
@@ -140,8 +140,12 @@ def test_files_and_points_keep_states_without_an_axis(tmp_path):
 
 def test_what_is_not_followed_is_refused():
     fold = octahedral()["fold"]
+    # No state of it is octahedral.
     confined = fold.problem.replace(confinement=GegenbauerSeries((0.0, 0.05)))
-    with pytest.raises(InvalidInput, match="not followed in a confinement"):
+    with pytest.raises(InvalidInput, match="no curve was found through the start"):
+        curve(dataclasses.replace(fold, problem=confined), "w6", (-0.6, 0.3))
+    confined = fold.problem.replace(confinement=HarmonicSeries((0.0, 0.0, 0.1), (0.0, 0.0, 0.0)))
+    with pytest.raises(InvalidInput, match="without an axis are not followed"):
         curve(dataclasses.replace(fold, problem=confined), "w6", (-0.6, 0.3))
 
 

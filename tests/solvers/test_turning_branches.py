@@ -238,7 +238,11 @@ def test_third_orders_among_the_harmonics_of_subgroups():
     with_squares = 0
     for complement in solvers_of(problem).geometry.complements(basis, 6):
         further = complement.squares
-        if not complement.pitchfork or complement.rotates or (further is not None and further.rotates):
+        if (
+            not complement.pitchfork
+            or complement.rotates(False)
+            or (further is not None and further.rotates(False))
+        ):
             continue
         degrees = complement.degrees(6)
         squares = degrees[:0] if further is None else further.degrees(6)
