@@ -115,7 +115,11 @@ class Found:
                 continue
             logarithms = np.column_stack([np.log(ratios[around]), slopes[around] / rates]).ravel()
             there = float(KroghInterpolator(np.repeat(places, 2), logarithms)(value))
-            if abs(self.window.scaled(value, coupling * np.exp(there))[1] - height) <= ON_CURVE:
+            # Of a polynomial that does not fit the exponential may overflow.
+            if (
+                abs(there) < 1.0
+                and abs(self.window.scaled(value, coupling * np.exp(there))[1] - height) <= ON_CURVE
+            ):
                 return True
         return False
 

@@ -9,8 +9,9 @@ from .law_states import LawState, SoftmaxState
 from .plane import Plane
 from .states import AtState, GradientState, WeightedBasis
 
-# Newton's method for a state that is known to some digits: steps at most, and the size of the last one.
-STEPS, CLOSE = 20, 1e-12
+# Newton's method for a state that is known to some digits: steps at most, and the size from which on they are
+# rounding where they get no smaller.
+STEPS, ROUNDING = 20, 1e-8
 
 
 def state_at(plane: Plane, basis: Basis, place: tuple[float, float], b: Floats) -> AtState:
@@ -37,6 +38,7 @@ def state_at(plane: Plane, basis: Basis, place: tuple[float, float], b: Floats) 
 
 def polished(plane: Plane, basis: Basis, place: tuple[float, float], b: Floats) -> Floats | None:
     """Return the unknown of the state at a place to which Newton's method leads, None if it leads to none."""
+    before = np.inf
     for _ in range(STEPS):
         state = state_at(plane, basis, place, b)
         try:
@@ -44,6 +46,8 @@ def polished(plane: Plane, basis: Basis, place: tuple[float, float], b: Floats) 
         except np.linalg.LinAlgError:
             return None
         b = np.asarray(b - step)
-        if np.abs(step).max() <= CLOSE:
+        size = float(np.abs(step).max())
+        if size == 0.0 or (size <= ROUNDING and size >= 0.5 * before):
             return b
+        before = size
     return None
