@@ -1,6 +1,8 @@
 """Phase diagrams and curves on S^2 against brute force among all densities."""
 
-from typing import Any
+from collections.abc import Callable
+from functools import partial
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -18,42 +20,92 @@ STEP = 1e-4
 WINDOW = (0.6, 1.6)
 
 
+class Truth(NamedTuple):
+    """The problem of a diagram for brute force: its coefficients and those of its confinement by the parameter."""
+
+    weights: Callable[[float], Any]
+    field: Callable[[float], Any]
+
+    @property
+    def confined(self) -> bool:
+        """Whether there is a confinement."""
+        return len(self.field(0.0)) > 0
+
+    def spaces(self, value: float) -> list[brute_force.Discretisation]:
+        """Return all densities on some nodes and on more."""
+        return [brute_force.sphere(self.weights(value), self.field(value), nodes) for nodes in (NODES, FINER)]
+
+
 def diagrams(generator: np.random.Generator) -> Finding:
     """Judge the regions of a random phase diagram of up to four degrees, and the states of its curves."""
+    weights, numbers = _weights(generator)
+    place = int(generator.integers(weights.size))
+    low, high = _interval(generator, weights[place], numbers[place] / 3.0)
+    made = f"McKeanVlasov(Sphere(3), GegenbauerSeries({tuple(weights.tolist())}))"
+    call = f"phase_diagram({made}, ('w{place + 1}', ({low}, {high})), relative={WINDOW})"
+    problem = McKeanVlasov(Sphere(3), GegenbauerSeries(tuple(weights.tolist())))
+    truth = Truth(lambda value: np.where(np.arange(weights.size) == place, value, weights), lambda _: ())
+    made_by = partial(phase_diagram, problem, (f"w{place + 1}", (low, high)), relative=WINDOW)
+    return _judged(call, made_by, truth, generator)
+
+
+def in_fields(generator: np.random.Generator) -> Finding:
+    """Judge a phase diagram in a random confinement of up to two degrees, over a coefficient of it or of the series."""
+    weights, numbers = _weights(generator)
+    critical = float(critical_coupling(McKeanVlasov(Sphere(3), GegenbauerSeries(tuple(weights.tolist())))) or 1.0)
+    field = np.round(generator.uniform(-0.5, 0.5, int(generator.integers(1, 3))), 3)
+    if generator.integers(2):
+        field[0] = 0.0 if field.size > 1 else field[0]
+    of_field = bool(generator.integers(2))
+    moved = field if of_field else weights
+    place = int(generator.integers(moved.size))
+    low, high = _interval(generator, moved[place], 0.5 if of_field else numbers[place] / 3.0)
+    name = f"{'confinement_' if of_field else ''}w{place + 1}"
+    window = tuple(float(f"{critical * share:.4g}") for share in WINDOW)
+    series, force = (tuple(each.tolist()) for each in (weights, field))
+    made = f"McKeanVlasov(Sphere(3), GegenbauerSeries({series}), confinement=GegenbauerSeries({force}))"
+    call = f"phase_diagram({made}, ({name!r}, ({low}, {high})), coupling={window})"
+    problem = McKeanVlasov(Sphere(3), GegenbauerSeries(series), confinement=GegenbauerSeries(force))
+
+    def changed(own: Any, moves: bool) -> Any:
+        return lambda value: np.where(np.arange(own.size) == place, value, own) if moves else own
+
+    truth = Truth(changed(weights, not of_field), changed(field, of_field))
+    made_by = partial(phase_diagram, problem, (name, (low, high)), coupling=window)
+    return _judged(call, made_by, truth, generator)
+
+
+def _weights(generator: np.random.Generator) -> tuple[Any, Any]:
+    """Return the coefficients of a random series, and the numbers of harmonics of its degrees."""
     count = int(generator.integers(2, 5))
     numbers = 2.0 * np.arange(1, count + 1) + 1.0
     weights = np.round(generator.uniform(-0.4, 0.2, count) * numbers, 3)
     if weights.min() > -0.3:
         weights[0] = -1.0
-    place = int(generator.integers(count))
-    width = numbers[place] / 3.0
-    low, high = (
-        float(np.round(weights[place] + side * generator.uniform(0.1, 0.6) * width, 3)) for side in (-1, 1)
-    )
-    name, series = f"w{place + 1}", tuple(weights.tolist())
+    return weights, numbers
 
-    def coefficients(value: float) -> Any:
-        return np.where(np.arange(count) == place, value, weights)
 
-    made = f"McKeanVlasov(Sphere(3), GegenbauerSeries({series}))"
-    call = f"phase_diagram({made}, ({name!r}, ({low}, {high})), relative={WINDOW})"
+def _interval(generator: np.random.Generator, middle: float, width: float) -> tuple[float, float]:
+    low, high = (float(np.round(middle + side * generator.uniform(0.1, 0.6) * width, 3)) for side in (-1, 1))
+    return low, high
+
+
+def _judged(call: str, made_by: Any, truth: Truth, generator: np.random.Generator) -> Finding:
     try:
-        diagram = phase_diagram(
-            McKeanVlasov(Sphere(3), GegenbauerSeries(series)), (name, (low, high)), relative=WINDOW
-        )
+        diagram = made_by()
     except InvalidInput as refused:
         return Finding(Verdict.REFUSED, call, str(refused))
-    wrong = [words for each in diagram.curves if (words := _wrong_curve(each, coefficients, generator))]
+    wrong = [words for each in diagram.curves if (words := _wrong_curve(each, truth, generator))]
     if wrong:
         return Finding(Verdict.SILENT, call, "; ".join(wrong))
-    missed = [words for _ in range(PLACES) if (words := _wrong_region(diagram, coefficients, generator))]
+    missed = [words for _ in range(PLACES) if (words := _wrong_region(diagram, truth, generator))]
     if missed:
         said = bool(diagram.warnings) or not all(region.agrees for region in diagram.regions)
         return Finding(Verdict.SAID if said else Verdict.SILENT, call, "; ".join([*missed, *diagram.warnings]))
     return Finding(Verdict.RIGHT, call, "; ".join(diagram.warnings))
 
 
-def _wrong_region(diagram: PhaseDiagram, weights: Any, generator: np.random.Generator) -> str:
+def _wrong_region(diagram: PhaseDiagram, truth: Truth, generator: np.random.Generator) -> str:
     """Return what brute force finds otherwise at a random point, in words; empty if it agrees or cannot tell."""
     (low, high), (bottom, top) = diagram.interval, diagram.window
     x, y = generator.uniform(2 * ASIDE, 1.0 - 2 * ASIDE, 2)
@@ -65,17 +117,18 @@ def _wrong_region(diagram: PhaseDiagram, weights: Any, generator: np.random.Gene
     region = diagram.region_at(first, height)
     if region is None or len(around) > 1:
         return ""
-    critical = critical_coupling(diagram.problem.with_parameter(diagram.parameter, first))
-    assert critical is not None
-    coupling = float(critical) * height
-    space, finer = (brute_force.sphere(weights(first), nodes=nodes) for nodes in (NODES, FINER))
+    unit = 1.0
+    if diagram.unit == "relative_coupling":
+        unit = float(critical_coupling(diagram.problem.with_parameter(diagram.parameter, first)) or np.nan)
+    coupling = unit * height
+    space, finer = truth.spaces(first)
     states = brute_force.stationary_states(space, coupling, starts=STARTS)
     stable = [state for state in states if state.unstable == 0]
     if not all(_resolved(space, finer, coupling, state.moments) for state in stable):
         return ""
     if len(states) > 1 and states[1].gap - states[0].gap < TIE:
         return ""
-    lowest = states[0].gap >= -TIE
+    lowest = states[0].gap >= -TIE and not truth.confined
     if ((region.minimiser == "uniform"), region.stable) == (lowest, len(stable)):
         return ""
     found = f"{'uniform' if lowest else 'clustered'}, {len(stable)} stable"
@@ -88,11 +141,11 @@ def _resolved(space: Any, finer: Any, coupling: float, moments: Any) -> bool:
     return bool(np.abs(one - other).max() < RESOLVED)
 
 
-def _wrong_curve(curve: Curve, weights: Any, generator: np.random.Generator) -> str:
+def _wrong_curve(curve: Curve, truth: Truth, generator: np.random.Generator) -> str:
     """Return what is wrong at random points of a curve, in words: no state, or not what makes it special."""
     for place in generator.integers(len(curve), size=POINTS).tolist():
         value, coupling = float(curve.first[place]), float(curve.coupling[place])
-        space, finer = (brute_force.sphere(weights(value), nodes=nodes) for nodes in (NODES, FINER))
+        space, finer = truth.spaces(value)
         gaps: list[float] = []
         for other in (False, True)[: 1 if curve.other_cosine is None else 2]:
             state = curve.state(place, other=other)
@@ -107,16 +160,20 @@ def _wrong_curve(curve: Curve, weights: Any, generator: np.random.Generator) -> 
         if len(gaps) == 2 and abs(gaps[0] - gaps[1]) > CLOSE:
             return f"the states of {curve.label} at {value:.9g} differ in energy by {gaps[0] - gaps[1]:.1e}"
         if curve.type in ("fold", "branch point") and gaps:
-            neutral = neutral_sizes(space, coupling, masses)[_rotations(state, _points(), space.weights)]
+            rotations = _rotations(state, _points(), space.weights, truth.confined)
+            neutral = neutral_sizes(space, coupling, masses)[rotations]
             if neutral > np.sqrt(CLOSE):
                 return f"{curve.label} at {value:.9g}, {coupling:.9g} has no neutral direction but {neutral:.1e}"
     return ""
 
 
-def _rotations(state: Any, points: Any, weights: Any) -> int:
-    """Return the dimension of the orbit of a density: two about an axis, three of others, none of the uniform one."""
+def _rotations(state: Any, points: Any, weights: Any, confined: bool) -> int:
+    """Return the dimension of the orbit of a density: two about an axis, three of others, none of the uniform one.
+
+    In a confinement it is that of its rotations about the pole.
+    """
     changes = []
-    for axis in np.eye(3):
+    for axis in np.eye(3)[2 if confined else 0 :]:
         moved = [_density(state, points + side * STEP * np.cross(axis, points)) for side in (1, -1)]
         changes.append((moved[0] - moved[1]) / (2 * STEP))
     products = (np.array(changes) * weights) @ np.array(changes).T
@@ -137,4 +194,4 @@ def _points() -> Any:
     return np.stack([np.sin(polar) * np.cos(azimuth), np.sin(polar) * np.sin(azimuth), np.cos(polar)], axis=1)
 
 
-SUBJECTS: dict[str, Subject] = {"sphere-phase-diagrams": diagrams}
+SUBJECTS: dict[str, Subject] = {"sphere-phase-diagrams": diagrams, "sphere-fields": in_fields}
