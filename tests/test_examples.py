@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from meanfield import tricritical_beta
+from meanfield import maier_saupe_transition, tricritical_beta
 from tests import problems
 
 EXAMPLES = Path(__file__).parent.parent / "examples"
@@ -185,6 +185,17 @@ def test_isotropic_nematic(pyplot: Any) -> None:
     assert fold.relative_coupling[0] == pytest.approx(8.8765804297958885 / (32 / np.pi), abs=1e-6)
     assert line.relative_coupling[0] == pytest.approx(9.0119727414812875 / (32 / np.pi), abs=1e-6)
     assert np.all(fold.relative_coupling < 1.0)
+
+
+def test_nematic_in_a_field(pyplot: Any) -> None:
+    phases = run(22)["phases"]
+    kinds = [point.type for point in phases.special_points]
+    assert sorted(kinds) == ["cusp", "end point", "triple point", "tricritical"]
+    (triple,) = phases.events("triple point")
+    # The isotropic-nematic transition without a field; -cos^2 is -2/3 P_2 and a constant.
+    assert triple.coupling == pytest.approx(maier_saupe_transition(3).ratio / 1.5, rel=1e-11)
+    assert all(region.agrees for region in phases.regions)
+    assert visible(pyplot.gcf().axes[0])
 
 
 def test_particles(pyplot: Any) -> None:

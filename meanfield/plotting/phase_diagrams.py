@@ -203,7 +203,10 @@ def _separates_at(
     diagram: PhaseDiagram, curve: Curve, place: int, first: float, height: float, aside: float
 ) -> bool:
     """Return whether the regions at a distance below and above a point of a curve, after one of its own, differ."""
-    below, above = (diagram.region_at(first, height + side * aside) for side in (-1, 1))
+    low, high = height - aside, height + aside
+    if not diagram.window[0] <= low < high <= diagram.window[1]:
+        return False
+    below, above = diagram.region_at(first, low), diagram.region_at(first, high)
     if below is None or above is None or curve.type != "transition":
         return below is not above
     # Two stable states of one name may exchange their order as well, which no name of a region shows.

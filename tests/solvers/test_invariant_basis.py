@@ -210,6 +210,29 @@ def test_images_have_the_same_energy(group, cells):
         assert abs(basis.gibbs(image).log_partition - expected) < 64 * EPS * 8
 
 
+@pytest.mark.parametrize(
+    ("group", "confinement", "count"),
+    [
+        # By x -> -x, and at antipodes alike by z -> -z and both.
+        (pyramidal(1), [0.4], 1),
+        (pyramidal(1), [0.0, 0.4], 3),
+        (TRIVIAL, [0.4, 0.2], 1),
+        (TRIVIAL, [0.0, 0.4], 3),
+        (pyramidal(2), [0.4], 1),
+        (prismatic(2), [0.0, 0.4], 1),
+    ],
+)
+def test_images_in_a_confinement_are_those_that_it_admits(group, confinement, count):
+    basis = InvariantBasis(group, np.array([1, 2] if group.order < 8 else [2]), 40, about_pole(confinement))
+    field = some_field(basis)
+    others = basis.images(field)[1:]
+    assert len(others) == count
+    expected = basis.gibbs(field).log_partition
+    for index, image in enumerate(others):
+        assert all(np.abs(image - other).max() > 0.01 for other in [field, *others[:index]])
+        assert abs(basis.gibbs(image).log_partition - expected) < 64 * EPS * 8
+
+
 def test_moments_go_from_basis_to_basis():
     coarse, fine = FullBasis(np.array([1, 2]), 16), FullBasis(np.array([1, 2]), 24)
     moments = coarse.gibbs(some_field(coarse, 0.5)).moments
