@@ -4,11 +4,11 @@ A nematic in a field
 
 Molecules on the ordinary sphere align by Maier and Saupe's interaction :math:`-P_2(\cos\gamma)` in the field
 :math:`h P_2(\cos\theta)`. For h < 0 it favours its axis: weak and strong order along it are separated by a line
-of first order that ends in a critical point. For h > 0 it drives molecules towards the equator, and beyond a line
-they choose a direction there, which breaks the axis: states of symmetry :math:`D_{2h}`. The transition is continuous
-in a strong field, of first order in a weak one, and turns at a tricritical point (Frisken, Bergersen,
-Palffy-Muhoray, Molecular Crystals and Liquid Crystals 148 (1987) 45). At h = 0 the two orders exchange, as one may be
-turned into the other, from the isotropic-nematic transition on, a triple point.
+of first order that ends in a critical point. For h > 0 it drives molecules towards the equator, and beyond a
+line they choose a direction there, which breaks the axis: states of symmetry :math:`D_{2h}`. The transition is
+continuous in a strong field, of first order in a weak one, and turns at a tricritical point (Frisken,
+Bergersen, Palffy-Muhoray, Molecular Crystals and Liquid Crystals 148 (1987) 45). At h = 0 the two orders
+exchange, as one may be turned into the other, from the isotropic-nematic transition on, a triple point.
 """
 
 import matplotlib.pyplot as plt
