@@ -41,8 +41,8 @@ def solve() -> PhaseDiagram:
 
 def draw(diagram: PhaseDiagram) -> Figure:
     """Return a figure of the phase diagram."""
-    figure = Figure(figsize=(6.4, 4.6), layout="constrained")
-    ax = diagram.plot(figure.subplots())
+    figure, ax = plt.subplots(figsize=(6.4, 4.6), layout="constrained")
+    diagram.plot(ax)
     ax.set_xlabel("factor $a$ of Maier and Saupe's interaction")
     return figure
 

@@ -45,8 +45,8 @@ def solve() -> PhaseDiagram:
 
 def draw(diagram: PhaseDiagram) -> Figure:
     """Return a figure of the phase diagram."""
-    figure = Figure(figsize=(6.4, 4.6), layout="constrained")
-    ax = diagram.plot(figure.subplots())
+    figure, ax = plt.subplots(figsize=(6.4, 4.6), layout="constrained")
+    diagram.plot(ax)
     ax.set_xlabel("field $h$")
     return figure
 

@@ -185,6 +185,7 @@ def test_isotropic_nematic(pyplot: Any) -> None:
     assert fold.relative_coupling[0] == pytest.approx(8.8765804297958885 / (32 / np.pi), abs=1e-6)
     assert line.relative_coupling[0] == pytest.approx(9.0119727414812875 / (32 / np.pi), abs=1e-6)
     assert np.all(fold.relative_coupling < 1.0)
+    assert visible(pyplot.gcf().axes[0])
 
 
 def test_nematic_in_a_field(pyplot: Any) -> None:
