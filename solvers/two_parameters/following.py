@@ -33,6 +33,8 @@ ROUNDINGS = 16
 KNOWN = 1e-9
 # At a given parameter they are found beside them up to this, along a branch on which the coupling is stationary.
 BLURRED = Newton(last_step=1e-7)
+# The first parameter is the same at several points to this share of the ends of its interval.
+SAME_VALUE = 1e-12
 TOO_STRONG = "the coupling leaves the range of doubles, and the curve ends before"
 STRENGTH = "the coupling in units of a critical one, or the confinement in units of the noise, exceeds"
 
@@ -286,7 +288,7 @@ def _events(arc: Arc, last: Knot, knot: Knot, side: Side) -> list[Knot]:
         for (place, mode), margin in (knot.margins if states else {}).items()
         if place in states and last.margins.get((place, mode), margin) * margin < 0.0
     ]
-    if changed and not on_threshold and all(_turns_freely(each.point) for each in (last, knot)):
+    if changed and not on_threshold and all(turns_freely(each.point) for each in (last, knot)):
         # Rotations are neutral all along.
         changed = [each for each in changed if each[0] not in NEUTRAL]
     found = []
@@ -294,7 +296,7 @@ def _events(arc: Arc, last: Knot, knot: Knot, side: Side) -> list[Knot]:
         rounding = [_is_rounding(each.point, function) for each in (last, knot)]
         located = None if all(rounding) else arc.zero(function)
         if located is not None:
-            if kind not in NEUTRAL or on_threshold or not _turns_freely(located[0]):
+            if kind not in NEUTRAL or on_threshold or not turns_freely(located[0]):
                 found.append(Knot.at(located[0], Event(kind, located[1], mode)))
         elif any(rounding):
             side.untold.setdefault(kind, []).extend([last, knot])
@@ -317,7 +319,7 @@ def _first_rate(point: Point) -> float:
     return float(in_q * across - in_x * down)
 
 
-def _turns_freely(point: Point) -> bool:
+def turns_freely(point: Point) -> bool:
     """Return whether the confinement vanishes at a point, where rotations are neutral and no mode is critical."""
     equation = extended(point)
     if equation.plane.problem.confinement is None:
@@ -458,7 +460,7 @@ def _vertical(knots: list[Knot]) -> bool:
     """Return whether the first parameter is the same at all points."""
     values = np.array([knot.place.values[0] for knot in knots])
     low, high = extended(knots[0].point).plane.interval
-    return float(np.ptp(values)) <= ROUNDINGS * EPS * max(abs(low), abs(high))
+    return float(np.ptp(values)) <= SAME_VALUE * max(abs(low), abs(high))
 
 
 def _returned(knots: list[Knot]) -> bool:

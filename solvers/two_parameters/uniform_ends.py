@@ -12,7 +12,7 @@ from meanfield.theory import UniformPoint, lacks_normal_form, mode_interactions,
 from ..bases import Floats
 from ..branches.continuation import Point, length
 from .beside import FIRST, NEARBY, point_beside
-from .following import KNOWN, Side, extended, follow, turned_back
+from .following import KNOWN, Side, extended, follow, turned_back, turns_freely
 from .normal_form import tricritical_among
 from .plane import COUPLING, Plane
 from .starts import basis_of
@@ -21,6 +21,8 @@ from .thresholds import ThresholdEquation
 # The organising point at which a curve meets the uniform state is looked for within so many times the distance of
 # its last two points, among the divisors of its mode and the multiples up to this one.
 BEYOND, LAST_PARTNER = 4.0, 32
+# A line on which a confinement vanishes ends where the strength of its mode, one at the threshold, is that near.
+NEARLY_CRITICAL = 0.1
 # Share of the unit of the other parameter within which a curve that is nothing but its start ends.
 BESIDE = 1e-3
 # A curve leads to an end within this share of the distance from it.
@@ -56,7 +58,7 @@ class UniformEnd(NamedTuple):
 def uniform_end(side: Side, plane: Plane, degree: int) -> UniformEnd | None:
     """Return the organising point of the uniform state at which a side ends in a mode, None if none is near."""
     if plane.problem.confinement is not None:
-        return None
+        return _in_zero_field(side, plane)
     points = [knot.point for knot in side.knots]
     stopped, last = side.outcome in STOPPED, points[-1]
     sizes = [length(point.b[:-1], 0.0) for point in points]
@@ -69,6 +71,33 @@ def uniform_end(side: Side, plane: Plane, degree: int) -> UniformEnd | None:
     if stopped:
         found = [end for end in found if leads_to(_place(plane, end), last, before, sizes[-1], sizes[start])]
     return min(found, key=lambda end: length(_place(plane, end) - [last.b[-1], last.q], 0.0), default=None)
+
+
+def _in_zero_field(side: Side, plane: Plane) -> UniformEnd | None:
+    """Return the point in which a line ends on which a confinement vanishes, at the threshold without one, or None.
+
+    There states of all orientations are born of the uniform one: a bicritical point.
+    """
+    last = side.knots[-1].point
+    if not (turns_freely(last) and plane.in_coupling):
+        return None
+    place, (state, *_) = side.knots[-1].place, extended(last).system(last.b, last.q).states
+    degree = int(state.weighted.basis.degrees[np.argmax(np.abs(state.unknown))])
+    strength = float(state.coefficients.strengths[plane.reference == degree][0])
+    if abs(strength - 1.0) > NEARLY_CRITICAL:
+        return None
+    coupling = place.problem.fixed_coupling / strength
+    here = dict(zip(plane.names, place.values, strict=True)) | {COUPLING: coupling}
+    first, second = (here[name] for name in plane.names)
+    rounding = plane.rounding(float(first))
+    return UniformEnd(
+        type="mode interaction",
+        modes=(degree,),
+        problem=place.problem.replace(confinement=None, coupling=coupling),
+        values=(first, second),
+        bounds=(float(first) - rounding, float(first) + rounding),
+        tangent=np.array([float(name == COUPLING) for name in plane.names]),
+    )
 
 
 def _in_coupling(plane: Plane, last: Point, degree: int, reach: float) -> Iterator[UniformEnd]:

@@ -243,6 +243,23 @@ def test_rotators_in_a_field_have_a_line_that_ends_in_the_critical_point():
     assert [(region.minimiser, region.agrees) for region in found.regions] == [("primary", True)]
 
 
+def test_polar_orders_along_and_across_an_axis_meet_in_a_bicritical_point():
+    """The threshold of degree one without a field, kappa = 3/0.353."""
+    potential, field = GegenbauerSeries((-0.353, 0.088)), GegenbauerSeries((0.0, 0.1))
+    problem = McKeanVlasov(Sphere(3), potential, confinement=field)
+    found = phase_diagram(problem, (OVER, (-0.1, 0.2)), coupling=(6.0, 12.0))
+    (point,) = found.special_points
+    assert point.type == "mode interaction"
+    assert abs(point.values[0]) <= 1e-12
+    assert abs(point.coupling - 3.0 / 0.353) <= POINT * point.coupling
+    (line,) = [each for each in found.curves if each.type == "transition"]
+    assert np.abs(line.first).max() <= 1e-12
+    assert line.label in point.curves
+    phases = {(region.minimiser, region.agrees) for region in found.regions}
+    assert phases == {("primary", True), ("zonal 1", True), ("C_2v", True)}
+    assert not [warning for warning in found.warnings if "looked for at the ends" not in warning]
+
+
 def test_below_the_critical_coupling_nothing_exchanges():
     problem = McKeanVlasov(Circle(), CosineSeries((-1.0,)), confinement=CosineSeries((0.1,)))
     found = phase_diagram(problem, ("confinement_w1", (-0.3, 0.3)), coupling=(0.5, 1.8))
