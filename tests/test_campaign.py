@@ -12,6 +12,7 @@ TRIALS = {
     "phase-diagrams": (1,),
     "law-states": (3, 4),
     "fields-over-parameters": (0, 2),
+    "sphere-fields": (1, 2),
 }
 
 

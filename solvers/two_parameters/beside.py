@@ -7,6 +7,7 @@ from meanfield.harmonics import largest_degree, zonal_places
 from ..bases import Basis, Floats
 from ..branches.arclength import Arclength
 from ..branches.continuation import End, Point, length, resolve
+from ..geometry import Complement
 from ..newton import POLISHED, correct
 from .at_place import state_at
 from .branch_points import nearest_block
@@ -38,7 +39,12 @@ def birth_beside(plane: Plane, state: AtState, symmetric: Symmetric, kinds: tupl
     The state is nearly a more symmetric one, on whose branch its own is born. None if there is no such point.
     """
     basis, b = symmetric
-    equation = nearest_block(state_at(plane, basis, state.place, b), plane)
+    own = state.weighted.basis.invariants
+
+    def leads_here(complement: Complement) -> bool:
+        return own is None or complement.born is None or complement.born.name == own.group.name
+
+    equation = nearest_block(state_at(plane, basis, state.place, b), plane, admitted=leads_here)
     if equation is None:
         return None
     return _found(equation, np.append(b, state.place[0]), state.place[1], *kinds)

@@ -119,14 +119,12 @@ class BranchPointEquation(SingularEquation):
 
     def margins(self, point: Point) -> Margins:
         """Return the determinants of J of the state, zero at its folds, and of the blocks of other classes."""
-        # A class that contains the modes of the state is singular with them.
-        if self.complement.nested:
-            return {}
         (state,) = self.system(point.unknowns_on(self)[0], point.q).states
-        found = determinants(state, self.plane, lambda complement: complement != self.complement)
-        return {(0, number): each for number, each in found.items()} | {
-            (0, OWN): float(np.linalg.det(state.matrix))
-        }
+        found = {OWN: float(np.linalg.det(state.matrix))}
+        # Of classes that contain each other several are singular all along the curve.
+        if not self.complement.nested:
+            found |= determinants(state, self.plane, lambda complement: complement != self.complement)
+        return {(0, number): each for number, each in found.items()}
 
     @property
     def untested(self) -> str:
@@ -249,16 +247,18 @@ def born_at(start: Start, plane: Plane) -> tuple[tuple[float, float], Basis, Flo
     return place, half, unknown_of(half, cosine)
 
 
-def nearest_block(state: AtState, plane: Plane, least: float = np.inf) -> BranchPointEquation | None:
+def nearest_block(
+    state: AtState, plane: Plane, least: float = np.inf, admitted: Callable[[Complement], bool] = lambda _: True
+) -> BranchPointEquation | None:
     """Return the system of branch points in the block that is nearest to a singular one at a state.
 
-    None if no block has a singular value below ``least``.
+    Of the classes that are admitted. None if no block has a singular value below ``least``.
     """
     basis, nearest = state.weighted.basis, None
     last = max(int(basis.degrees[-1]) + basis.symmetry, plane.last)
     for complement in solvers_of(plane.problem).geometry.complements(basis, last):
         degrees = plane.significant(*state.place, complement.degrees(last))
-        if not degrees.size:
+        if not degrees.size or not admitted(complement):
             continue
         left, sizes, right = np.linalg.svd(block_at(state, plane, complement, degrees).matrix)
         simple = not complement.nested or sizes.size == 1 or sizes[-2] > SIMPLE * sizes[-1]

@@ -1,6 +1,6 @@
 """Where states of a curve become one: two of them, or one and its image."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -11,7 +11,7 @@ from ..bases import Floats
 from ..branches.continuation import Point, length
 from ..newton import POLISHED, correct
 from .beside import Symmetric, birth_beside, cusp_beside, end_beside, part_of_symmetry, symmetric_part
-from .extended import COLLAPSED
+from .extended import COLLAPSED, Halving
 from .folds import FoldEquation, null_vectors
 from .following import Knot, Side, extended
 from .plane import Plane
@@ -34,8 +34,8 @@ MEETINGS: dict[CurveType, tuple[str, ...]] = {
 
 def meeting_of(side: Side, plane: Plane) -> Knot | None:
     """Return the point at which states of a side that says so become one, None if it is not located."""
-    knot = _meeting(side, plane)
-    return knot if knot is not None and _is_there(knot, side) else None
+    found = _meetings(side, plane)
+    return next((knot for knot in found if knot is not None and _is_there(knot, side)), None)
 
 
 def meeting_short_of(side: Side, plane: Plane) -> Knot | None:
@@ -51,13 +51,12 @@ def meeting_short_of(side: Side, plane: Plane) -> Knot | None:
     if not near:
         return None
     side.halved = min(near, key=lambda halving: sizes[halving])
-    knot = _meeting(side, plane)
     points = [each.point for each in side.knots]
     amplitudes = [length(separation(side, point), 0.0) for point in points]
     start = larger(amplitudes)
-    if knot is not None:
-        place = np.array([knot.point.b[-1], knot.point.q])
-        if leads_to(place, last, points[start], amplitudes[-1], amplitudes[start]):
+    for knot in _meetings(side, plane):
+        place = None if knot is None else np.array([knot.point.b[-1], knot.point.q])
+        if place is not None and leads_to(place, last, points[start], amplitudes[-1], amplitudes[start]):
             return knot
     side.halved, side.merged = None, False
     return None
@@ -93,26 +92,56 @@ def separation(side: Side, point: Point) -> Floats:
     return equation.separation(point) if side.halved is None else equation.broken(point, side.halved)
 
 
-def _meeting(side: Side, plane: Plane) -> Knot | None:
-    """Return the organising point beside the end of a side at which two states or images become one."""
-    last = side.knots[-1].point
-    one, *others = extended(last).system(last.b, last.q).states
+def _meetings(side: Side, plane: Plane) -> Iterator[Knot | None]:
+    """Yield the organising points beside the end of a side at which two states or images may become one."""
     if side.halved is not None:
-        states = [one, *others]
-        born = states.pop(side.halved.state)
-        symmetric = symmetric_part(plane, born, side.halved.image)
-        kind, side.merged = extended(last).kind, _joins(side, states, symmetric)
-        if kind == "transition" and not side.merged:
-            return end_beside(plane, born, symmetric, states[0] if states else None)
-        return birth_beside(plane, born, symmetric, MEETINGS[kind])
-    symmetry = one.weighted.basis.symmetry
-    (other,) = others
-    beyond = other.weighted.basis.symmetry
+        for states in _states_at_end(side):
+            yield from _where_halved(side, side.halved, plane, states)
+        return
+    last = side.knots[-1].point
+    one, other = extended(last).system(last.b, last.q).states
+    symmetry, beyond = one.weighted.basis.symmetry, other.weighted.basis.symmetry
     if symmetry == beyond and one.unknown.size == other.unknown.size:
-        return cusp_beside(plane, one.weighted.basis, 0.5 * (one.unknown + other.unknown), one.place)
+        yield cusp_beside(plane, one.weighted.basis, 0.5 * (one.unknown + other.unknown), one.place)
+        return
     born = one if symmetry < beyond else other
     symmetric = part_of_symmetry(plane, born, max(symmetry, beyond))
-    return birth_beside(plane, born, symmetric, MEETINGS["transition"])
+    yield birth_beside(plane, born, symmetric, MEETINGS["transition"])
+
+
+def _where_halved(side: Side, halved: Halving, plane: Plane, states: Sequence[AtState]) -> Iterator[Knot | None]:
+    """Yield the organising points beside some states at which one of them may be its own image."""
+    others = list(states)
+    born = others.pop(halved.state)
+    symmetric = symmetric_part(plane, born, halved.image)
+    kind, joins = extended(side.knots[-1].point).kind, _joins(side, others, symmetric)
+    # Of a line the other state may be the parent, or be near it.
+    for side.merged in (joins, not joins) if kind == "transition" and others else (joins,):
+        if kind == "transition" and not side.merged:
+            yield end_beside(plane, born, symmetric, others[0] if others else None)
+        else:
+            yield birth_beside(plane, born, symmetric, MEETINGS[kind])
+
+
+def _states_at_end(side: Side) -> Iterator[Sequence[AtState]]:
+    """Yield the states of the last point of a side, and those on the last chord where one would be its own image.
+
+    Where one direction more is neutral there, the curve of branch points is met beside it only.
+    """
+    last = side.knots[-1].point
+    equation = extended(last)
+    yield equation.system(last.b, last.q).states
+    share = 0.0 if side.beyond is None else _share(side)
+    if side.beyond is not None and 0.0 < share < 1.0:
+        unknown = side.beyond.unknowns_on(equation)[0]
+        yield equation.system(last.b + share * (unknown - last.b), last.q + share * (side.beyond.q - last.q)).states
+
+
+def _share(side: Side) -> float:
+    """Return the share of the last chord of a side up to which the states that meet are apart."""
+    assert side.beyond is not None
+    before, after = separation(side, side.knots[-1].point), separation(side, side.beyond)
+    return 1.0 / (1.0 - float(before @ after) / length(before, 0.0) ** 2)
 
 
 def _joins(side: Side, others: Sequence[AtState], symmetric: Symmetric) -> bool:
@@ -141,6 +170,6 @@ def _is_there(knot: Knot, side: Side) -> bool:
     if length(after, 0.0) <= COLLAPSED * size:
         # The point beyond is one of the curve of the more symmetric state.
         return length(place - one, 0.0) <= step
-    share = 1.0 / (1.0 - float(before @ after) / size**2)
+    share = _share(side)
     missed = length(place - one - share * (other - one), 0.0)
     return bool(missed <= STRAYED * max(1.0, share**2) * step)

@@ -50,8 +50,9 @@ def diagrams(generator: np.random.Generator) -> Finding:
 
 
 def in_fields(generator: np.random.Generator) -> Finding:
-    """Judge a phase diagram in a random confinement of up to two degrees, over a coefficient of it or of the series."""
-    weights, numbers = _weights(generator)
+    """Judge a phase diagram of two degrees in a confinement of up to two, over one of their coefficients."""
+    # Of more degrees in a field there are dozens of curves of unstable states without an axis.
+    weights, numbers = _weights(generator, most=2)
     critical = float(critical_coupling(McKeanVlasov(Sphere(3), GegenbauerSeries(tuple(weights.tolist())))) or 1.0)
     field = np.round(generator.uniform(-0.5, 0.5, int(generator.integers(1, 3))), 3)
     if generator.integers(2):
@@ -75,9 +76,9 @@ def in_fields(generator: np.random.Generator) -> Finding:
     return _judged(call, made_by, truth, generator)
 
 
-def _weights(generator: np.random.Generator) -> tuple[Any, Any]:
-    """Return the coefficients of a random series, and the numbers of harmonics of its degrees."""
-    count = int(generator.integers(2, 5))
+def _weights(generator: np.random.Generator, most: int = 4) -> tuple[Any, Any]:
+    """Return the coefficients of a random series of two degrees or more, and the numbers of their harmonics."""
+    count = int(generator.integers(2, most + 1))
     numbers = 2.0 * np.arange(1, count + 1) + 1.0
     weights = np.round(generator.uniform(-0.4, 0.2, count) * numbers, 3)
     if weights.min() > -0.3:

@@ -8,6 +8,8 @@ from scipy.optimize import root
 
 from meanfield import Circle, CosineSeries, External, GegenbauerSeries, InvalidInput, McKeanVlasov, Outcome, Sphere
 from solvers import bifurcation_diagram, curve, phase_diagram
+from tests import brute_force
+from tests.campaigns.phases import neutral_sizes
 
 EPS = np.finfo(float).eps
 # Relative accuracy promised for points on curves, and for tricritical points in the parameter's own size.
@@ -202,6 +204,39 @@ def test_folds_and_lines_without_an_axis_end_at_those_of_diagrams(weights, field
             assert min(distances) <= POINT
             compared += 1
     assert compared >= 2
+
+
+def test_a_line_ends_where_the_branch_point_of_its_parent_meets_a_fold():
+    """Two directions beside rotation about the axis are neutral among all densities, by quadrature."""
+    weights, field = (-0.757, -1.9), (-0.45, -0.401)
+    problem = McKeanVlasov(Sphere(3), GegenbauerSeries(weights), confinement=GegenbauerSeries(field))
+    known = bifurcation_diagram(problem, (1.684, 4.492), rates=False)
+    compared = 0
+    for event in known.events("branch point"):
+        if event.layout != "order":
+            continue
+        found = curve(event, "w2", (-2.2, -1.8))
+        for place, label in enumerate(found.point_labels):
+            if label == "mode interaction":
+                state, coupling = found.state(place), found.coupling[place]
+                space = brute_force.sphere((weights[0], found.first[place]), field, nodes=48)
+                density = 4.0 * np.pi * state.density(*angles(48))
+                masses = brute_force.gibbs(space, coupling, 1.0, (space.values @ (density * space.weights))[None])[
+                    0
+                ]
+                assert np.abs(space.values @ (masses - density * space.weights)).max() <= 1e-9
+                sizes = neutral_sizes(space, coupling, masses)
+                assert sizes[2] <= 1e-9
+                assert sizes[3] >= 1e-3
+                compared += 1
+    assert compared
+
+
+def angles(nodes):
+    """Polar angles and azimuths of the nodes of brute force."""
+    u, _ = np.polynomial.legendre.leggauss(nodes)
+    azimuths = 2.0 * np.pi * np.arange(2 * nodes) / (2 * nodes)
+    return tuple(part.ravel() for part in np.meshgrid(np.arccos(u), azimuths, indexing="ij"))
 
 
 def test_a_field_that_breaks_the_symmetry_of_the_start():
