@@ -16,6 +16,7 @@ from .folds import FoldEquation, null_vectors
 from .following import Knot, Side, extended
 from .plane import Plane
 from .states import AtState
+from .transitions import group_of
 from .uniform_ends import larger, leads_to
 
 # States meet within this share of the last chord of where its ends say.
@@ -100,6 +101,9 @@ def _meetings(side: Side, plane: Plane) -> Iterator[Knot | None]:
         return
     last = side.knots[-1].point
     one, other = extended(last).system(last.b, last.q).states
+    if group_of(one.weighted.basis) is not group_of(other.weighted.basis):
+        # They have no state in common but the uniform one, see :func:`uniform_end`.
+        return
     symmetry, beyond = one.weighted.basis.symmetry, other.weighted.basis.symmetry
     if symmetry == beyond and one.unknown.size == other.unknown.size:
         yield cusp_beside(plane, one.weighted.basis, 0.5 * (one.unknown + other.unknown), one.place)
@@ -116,8 +120,9 @@ def _where_halved(side: Side, halved: Halving, plane: Plane, states: Sequence[At
     symmetric = symmetric_part(plane, born, halved.image)
     kind, joins = extended(side.knots[-1].point).kind, _joins(side, others, symmetric)
     # Of a line the other state may be the parent, or be near it.
-    for side.merged in (joins, not joins) if kind == "transition" and others else (joins,):
-        if kind == "transition" and not side.merged:
+    for merged in (joins, not joins) if kind == "transition" and others else (joins,):
+        side.merged = merged
+        if kind == "transition" and not merged:
             yield end_beside(plane, born, symmetric, others[0] if others else None)
         else:
             yield birth_beside(plane, born, symmetric, MEETINGS[kind])
