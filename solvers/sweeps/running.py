@@ -39,12 +39,18 @@ def one_by_one(tasks: Iterable[Task], keep: Keep) -> None:
 def on_executor(tasks: Iterable[Task], keep: Keep, executor: concurrent.futures.Executor, ahead: int) -> None:
     """Compute the tasks on an executor, at most ``ahead`` of them submitted at a time.
 
+    Those that it could not compute are tried once more, each alone: a task may be blamed for the death of a worker
+    that computed another.
+
     Raises
     ------
     ExecutorGone
         If the executor computes nothing any more; what was finished is kept.
     """
-    lost = _submitted(iter(tasks), keep, executor, ahead)
+    suspects: list[Task] = []
+    lost = _submitted(iter(tasks), keep, executor, ahead, suspects)
+    if suspects and not lost:
+        lost = _submitted(_draining(suspects), keep, executor, 1)
     if lost:
         first = next(iter(lost.values()))
         cancelled = isinstance(first, concurrent.futures.CancelledError)
@@ -78,9 +84,16 @@ def _draining(tasks: list[Task]) -> Iterator[Task]:
 
 
 def _submitted(
-    tasks: Iterator[Task], keep: Keep, executor: concurrent.futures.Executor, ahead: int
+    tasks: Iterator[Task],
+    keep: Keep,
+    executor: concurrent.futures.Executor,
+    ahead: int,
+    suspects: list[Task] | None = None,
 ) -> dict[Task, BaseException]:
-    """Compute tasks on an executor and return those that were lost with it, with what it answered."""
+    """Compute tasks on an executor and return those that were lost with it, with what it answered.
+
+    Those that it could not compute are failures or, if a list is given, added to that.
+    """
     waiting: dict[concurrent.futures.Future[Computed | Exception], Task] = {}
     lost: dict[Task, BaseException] = {}
     try:
@@ -94,7 +107,7 @@ def _submitted(
                 return lost
             done, _ = concurrent.futures.wait(waiting, return_when=concurrent.futures.FIRST_COMPLETED)
             for future in done:
-                _settle(waiting.pop(future), outcome_of(future), keep, lost)
+                _settle(waiting.pop(future), outcome_of(future), keep, lost, suspects)
     except KeyboardInterrupt:
         for future in [future for future in waiting if future.done()]:
             _settle(waiting.pop(future), outcome_of(future), keep, lost)
@@ -104,11 +117,19 @@ def _submitted(
             future.cancel()
 
 
-def _settle(task: Task, outcome: Computed | Exception, keep: Keep, lost: dict[Task, BaseException]) -> None:
+def _settle(
+    task: Task,
+    outcome: Computed | Exception,
+    keep: Keep,
+    lost: dict[Task, BaseException],
+    suspects: list[Task] | None = None,
+) -> None:
     if isinstance(outcome, GONE):
         lost[task] = outcome
     elif isinstance(outcome, ComputationFailed):
         raise outcome
+    elif isinstance(outcome, Exception) and suspects is not None:
+        suspects.append(task)
     elif isinstance(outcome, Exception):
         keep(task, Computed(Result(failure=f"the executor could not compute it: {reason(outcome)}")))
     else:
