@@ -113,10 +113,13 @@ class Window:
     def zero_field(self) -> float | None:
         """The value of the parameter, not at the ends, at which the confinement vanishes; None without one."""
         low, high = self.interval
-        if self.problem.confinement is None or self.problem.place_of(self.parameter)[0] != "confinement":
+        problem = self.problem
+        if problem.confinement is None or not problem.zonal or problem.place_of(self.parameter)[0] != "confinement":
             return None
         first, last = (Interaction(self.at(value)).phased_forces(COMPARED_BY) for value in self.interval)
         change = last - first
+        if not np.any(change):
+            return None
         # Where it changes linearly it vanishes there or nowhere.
         share = -float((first.conj() @ change).real) / float((change.conj() @ change).real)
         largest = max(float(np.abs(each).max()) for each in (first, last))

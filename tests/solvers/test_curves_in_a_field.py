@@ -295,6 +295,15 @@ def test_polar_orders_along_and_across_an_axis_meet_in_a_bicritical_point():
     assert not [warning for warning in found.warnings if "looked for at the ends" not in warning]
 
 
+def test_a_field_that_returns_has_no_line():
+    """Of a^2 cos t both ends of the interval are the same."""
+    confinement = External.from_expression("a**2*cos(t)", a=0.3)
+    problem = McKeanVlasov(Circle(), CosineSeries((-1.0,)), confinement=confinement)
+    found = phase_diagram(problem, ("confinement_a", (-0.5, 0.5)), coupling=(1.2, 1.9), sections=2)
+    assert not [each for each in found.curves if each.type == "transition"]
+    assert all(region.agrees for region in found.regions)
+
+
 def test_below_the_critical_coupling_nothing_exchanges():
     problem = McKeanVlasov(Circle(), CosineSeries((-1.0,)), confinement=CosineSeries((0.1,)))
     found = phase_diagram(problem, ("confinement_w1", (-0.3, 0.3)), coupling=(0.5, 1.8))
