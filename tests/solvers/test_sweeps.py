@@ -223,7 +223,11 @@ def test_dask_computes_the_same_and_outlives_a_worker(tmp_path, dask_client):
 @pytest.fixture(scope="module")
 def dask_client():
     distributed = pytest.importorskip("distributed", reason="Dask's distributed is not installed")
+    import dask
+
+    # A value is given up, and tried once more alone, after two deaths of workers and not four: each takes seconds.
     with (
+        dask.config.set({"distributed.scheduler.allowed-failures": 1}),
         distributed.LocalCluster(
             2, processes=True, threads_per_worker=1, dashboard_address=None, silence_logs=50
         ) as cluster,
