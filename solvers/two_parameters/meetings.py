@@ -84,7 +84,8 @@ def folded_end(side: Side, plane: Plane) -> list[Knot]:
         return []
     b = np.append(np.concatenate([each.b[:-1] for each in found]), x)
     arclength = last.arclength + length(b - last.b, q - last.q)
-    return [Knot.at(Point(equation, replace(last.solution, b=b, q=q), arclength))]
+    solution = replace(last.solution, b=b, q=q, evaluation=equation.evaluate(b, q))
+    return [Knot.at(Point(equation, solution, arclength))]
 
 
 def separation(side: Side, point: Point) -> Floats:

@@ -11,7 +11,7 @@ from meanfield.theory import UniformPoint, lacks_normal_form, mode_interactions,
 
 from ..bases import Floats
 from ..branches.continuation import Point, length
-from .beside import FIRST, NEARBY, point_beside
+from .beside import FIRST, NEARBY, NEARLY_CRITICAL, point_beside
 from .following import KNOWN, Side, extended, follow, turned_back, turns_freely
 from .normal_form import tricritical_among
 from .plane import COUPLING, Plane
@@ -21,8 +21,6 @@ from .thresholds import ThresholdEquation
 # The organising point at which a curve meets the uniform state is looked for within so many times the distance of
 # its last two points, among the divisors of its mode and the multiples up to this one.
 BEYOND, LAST_PARTNER = 4.0, 32
-# A line on which a confinement vanishes ends where the strength of its mode, one at the threshold, is that near.
-NEARLY_CRITICAL = 0.1
 # Share of the unit of the other parameter within which a curve that is nothing but its start ends.
 BESIDE = 1e-3
 # A curve leads to an end within this share of the distance from it.
@@ -78,13 +76,21 @@ def _in_zero_field(side: Side, plane: Plane) -> UniformEnd | None:
 
     There states of all orientations are born of the uniform one: a bicritical point.
     """
-    last = side.knots[-1].point
+    points = [knot.point for knot in side.knots]
+    last = points[-1]
     if not (turns_freely(last) and plane.in_coupling):
         return None
     place, (state, *_) = side.knots[-1].place, extended(last).system(last.b, last.q).states
     degree = int(state.weighted.basis.degrees[np.argmax(np.abs(state.unknown))])
-    strength = float(state.coefficients.strengths[plane.reference == degree][0])
-    if abs(strength - 1.0) > NEARLY_CRITICAL:
+    # Without a confinement lambda of a degree, which is proportional to the coupling, is one at its threshold.
+    known = state.coefficients.strengths[plane.reference == degree]
+    if not known.size or abs(float(known[0]) - 1.0) > NEARLY_CRITICAL:
+        return None
+    strength = float(known[0])
+    sizes = [length(point.b[:-1], 0.0) for point in points]
+    before = larger(sizes)
+    threshold = np.array([last.b[-1], last.q / strength])
+    if not leads_to(threshold, last, points[before], sizes[-1], sizes[before]):
         return None
     coupling = place.problem.fixed_coupling / strength
     here = dict(zip(plane.names, place.values, strict=True)) | {COUPLING: coupling}
