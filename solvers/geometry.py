@@ -406,7 +406,7 @@ class Geometry(Protocol):
         """Return whether :meth:`search_all` takes an equation, by its free energy or by a Gibbs map."""
 
     def search_covers(self, problem: Equation, coupling: Number) -> bool:
-        """Return whether the search has all significant modes, so that its states are all, and have names."""
+        """Return whether the search has all significant modes, and what it meets has a name by its symmetry."""
 
     def search_resolves(self, problem: Equation, coupling: Number) -> bool:
         """Return whether the search resolves all densities and tells them apart, so that branches add no states."""

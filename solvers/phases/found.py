@@ -6,6 +6,7 @@ a few values between; a special point that lies on no known curve starts one.
 """
 
 import dataclasses
+import math
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -21,7 +22,7 @@ from meanfield import Curve, CurvePoint, MeanfieldError, OrganisingPoint, Specia
 from ..curves import curve
 from ..two_parameters import STARTS, triple_point, zero_field_point
 from ..watching import Watch
-from .plane import SAME_PLACE, crossings, graphs_of, walls_of
+from .plane import crossings, graphs_of, walls_of
 from .sections import Section
 from .uniform import organising_point, threshold_curves, threshold_modes, uniform_points, unresolved
 from .window import BESIDE, Window, evenly
@@ -260,11 +261,12 @@ def _triple_points(found: Found, first: int, second: int) -> list[OrganisingPoin
     window, lines = found.window, (found.curves[first], found.curves[second])
     graphs = (graphs_of(0, found.tracks[index]) for index in (first, second))
     points = []
-    crossed = {x for pair in product(*graphs) for x in crossings(*pair)}
-    places = [(x, None) for x in crossed] + _on_walls(found.tracks[first], found.tracks[second])
-    for x, y in places:
-        value, height = window.unscaled(x, 0.0 if y is None else y)
-        one, other = (_nearest(line, value, None if y is None else height * window.unit(value)) for line in lines)
+    places = {
+        (x, float(one.at(np.array([x]))[0])) for one, other in product(*graphs) for x in crossings(one, other)
+    }
+    for place in places | _on_walls(found.tracks[first], found.tracks[second]):
+        value, _ = window.unscaled(*place)
+        one, other = (_nearest(window, line, place) for line in lines)
         try:
             point = triple_point(one, other, window.interval, (lines[0].label, lines[1].label))
         except MeanfieldError as error:
@@ -276,26 +278,25 @@ def _triple_points(found: Found, first: int, second: int) -> list[OrganisingPoin
     return points
 
 
-def _on_walls(one: Floats, other: Floats) -> list[tuple[float, float]]:
+def _on_walls(one: Floats, other: Floats) -> set[tuple[float, float]]:
     """Return the places at which one of two tracks crosses a vertical piece of the other."""
-    return [
+    return {
         (wall.x, y)
         for walled, crossing in ((one, other), (other, one))
         for wall, graph in product(walls_of(walled), graphs_of(0, crossing))
         if graph.x[0] < wall.x < graph.x[-1]
         and wall.low <= (y := float(graph.at(np.array([wall.x]))[0])) <= wall.high
-    ]
+    }
 
 
-def _nearest(line: Curve, value: float, coupling: float | None) -> CurvePoint:
-    """Return the point of a line nearest to a value of the parameter, and to a coupling where it is vertical.
+def _nearest(window: Window, line: Curve, place: tuple[float, float]) -> CurvePoint:
+    """Return the point of a line nearest to a place, with the window as the unit square.
 
     One whose state is not uniform, as it may be at the ends.
     """
     clustered = np.flatnonzero(np.any(line.cosine[:, 1:], axis=1) | np.any(line.sine[:, 1:], axis=1))
-    distances = np.abs(line.first[clustered] - value)
-    if coupling is not None and np.ptp(line.first) <= SAME_PLACE * (1.0 + abs(value)):
-        distances = np.abs(line.second[clustered] - coupling)
+    known = zip(line.first[clustered].tolist(), line.second[clustered].tolist(), strict=True)
+    distances = [math.dist(window.scaled(*each), place) for each in known]
     return line.point(int(clustered[np.argmin(distances)]))
 
 

@@ -197,7 +197,7 @@ def _small(side: Side, plane: Plane) -> int | None:
     point = side.knots[-1].point
     equation = extended(point)
     sizes = np.abs(point.b[: equation.bases[0].degrees.size])
-    if plane.problem.confinement is not None or not 0.0 < sizes.max(initial=0.0) <= SMALL:
+    if plane.confined or not 0.0 < sizes.max(initial=0.0) <= SMALL:
         return None
     degree = int(equation.bases[0].degrees[np.argmax(sizes)])
     return None if uniform_end(side, plane, degree) is None else degree

@@ -59,7 +59,7 @@ def end_beside(plane: Plane, state: AtState, symmetric: Symmetric, other: AtStat
     x, q = state.place
     coefficients = plane.coefficients(x, q, plane.reference)
     nearly = float(np.abs(1.0 - coefficients.strengths).min()) <= NEARLY_CRITICAL
-    if other is not None and plane.problem.confinement is None and nearly:
+    if other is not None and not plane.confined and nearly:
         equation = TransitionEquation(plane, (other.weighted.basis,))
         found = _found(equation, np.append(other.unknown, x), q, "end point")
         if found is not None:
@@ -114,8 +114,7 @@ def point_beside(equation: ExtendedEquation, unknown: Floats, q: float) -> Point
 def _found(equation: ExtendedEquation, unknown: Floats, q: float, *kinds: str) -> Knot | None:
     """Return the nearest organising point of some kinds on the curve beside a place, None if there is none."""
     beside = point_beside(equation, unknown, q)
-    uniform = beside is not None and equation.plane.problem.confinement is None and equation.has_uniform(beside.b)
-    if beside is None or uniform:
+    if beside is None or equation.has_uniform(beside.b):
         return None
     point = resolve(beside)
     if isinstance(point, End):

@@ -49,7 +49,7 @@ class ComplementaryBlock:
         self.covariance = complement.covariance(self._response, degrees)
         attractions = self.coefficients.attractions / self.weights
         self.matrix = np.eye(degrees.size) - self.weights[:, None] * self.covariance * attractions
-        if complement.rotates(plane.problem.confinement is not None):
+        if complement.rotates(plane.confined):
             density = Density(state.weighted.basis, state.field, state.gibbs.moments)
             turns = (self.weights * complement.rotation(density, degrees).T).T
             # The uniform state, at which a curve may end, has none.

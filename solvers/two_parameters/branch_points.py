@@ -285,8 +285,3 @@ def determinants(
         if degrees.size:
             found[number] = float(np.linalg.det(block_at(state, plane, complement, degrees).matrix))
     return found
-
-
-def halves(complement: Complement, confined: bool) -> bool:
-    """Return whether perturbations of a class halve the symmetry of a state, in a confinement or without one."""
-    return complement.pitchfork and complement.squares is None and not complement.rotates(confined)

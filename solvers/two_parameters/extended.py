@@ -196,7 +196,7 @@ class ExtendedEquation(StationaryEquation):
 
     def _arrives(self, last: Point, point: Point, number: int) -> int | None:
         """Return the critical degree where a state of the curve meets the uniform one, None if it does not."""
-        if self.plane.problem.confinement is not None:
+        if self.plane.confined:
             return None
         basis, own = self.bases[number], self._places(number)
         before, after = (each.unknowns_on(self)[0][own] for each in (last, point))
@@ -281,7 +281,9 @@ class ExtendedEquation(StationaryEquation):
         return False
 
     def has_uniform(self, b: Floats) -> bool:
-        """Return whether one of the states is the uniform one up to rounding."""
+        """Return whether one of the states is the uniform one up to rounding, which in a confinement none is."""
+        if self.plane.confined:
+            return False
         return any(length(b[self._places(number)], 0.0) <= COLLAPSED for number in range(len(self.bases)))
 
     def broken(self, point: Point, halving: Halving) -> Floats:

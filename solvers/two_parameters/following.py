@@ -322,7 +322,7 @@ def _first_rate(point: Point) -> float:
 def turns_freely(point: Point) -> bool:
     """Return whether the confinement vanishes at a point, where rotations are neutral and no mode is critical."""
     equation = extended(point)
-    if equation.plane.problem.confinement is None:
+    if not equation.plane.confined:
         return False
     coefficients = equation.system(point.b, point.q).states[0].coefficients
     return bool(np.abs(coefficients.forces).max() <= KNOWN * np.abs(coefficients.slopes[1]).max())

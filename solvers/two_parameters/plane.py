@@ -84,6 +84,11 @@ class Plane:
         return is_velocity(self.problem.law)
 
     @cached_property
+    def confined(self) -> bool:
+        """Whether there is a confinement, so that rotations are not free and the uniform density is no state."""
+        return self.problem.confinement is not None
+
+    @cached_property
     def samples(self) -> list[Equation]:
         """The equation at the start and, where the confinement changes with a parameter, about the plane."""
         found = [self.problem]
@@ -96,7 +101,7 @@ class Plane:
             if name == self.names[0]:
                 values = np.linspace(*self.interval, SAMPLES).tolist()
             for value in values:
-                # Beyond the first parameter's interval, none need be admissible.
+                # Values beside that of the start need not be admissible.
                 with contextlib.suppress(InvalidInput):
                     moved = self.problem.confinement.with_parameter(own, value)
                     found.append(self.problem.replace(confinement=moved))
@@ -110,7 +115,7 @@ class Plane:
     @cached_property
     def held_by(self) -> ConfiningField | None:
         """On the ordinary sphere a field with the symmetries of the confinement, None without one."""
-        if self.problem.confinement is None:
+        if not self.confined:
             return None
         return ConfiningField.of_one_angle(np.eye(1, 2, 1 - self.confining_symmetry % 2)[0])
 
@@ -323,7 +328,7 @@ class Coefficients:
         self._extended = self._factor * multipliers
         self.attractions = self._extended[degrees].astype(float)
         self.forces = np.zeros(degrees.size)
-        if plane.problem.confinement is not None:
+        if plane.confined:
             self.forces = -self._about(self._confinement.multipliers, self._confinement.sine_multipliers)
 
     @property
@@ -352,7 +357,7 @@ class Coefficients:
                 )
                 if plane.roles[name][0] == "noise":
                     attractions[row] -= unit * self.attractions / self._noise
-        if plane.problem.confinement is not None:
+        if plane.confined:
             for row, (name, unit) in enumerate(plane.scaled):
                 forces[row] = unit * self._force_slopes(name)
         return attractions, forces

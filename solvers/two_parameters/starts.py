@@ -167,7 +167,7 @@ def plane_of(start: Start, names: tuple[str, str], interval: tuple[float, float]
     reference = _degrees(bare, x, q, partial(multiples, 1))
     unit = float(high - low) if other == names[0] else _unit(start, bare, x, q, reference)
     plane = Plane(problem, names, interval, unit, x / unit, axis, reference)
-    if problem.confinement is not None and not keep_axis(plane.samples, axis):
+    if plane.confined and not keep_axis(plane.samples, axis):
         raise InvalidInput(
             f"as {' and '.join(names)} change the confinement loses the reflection axis that it has at the start, "
             "and curves of states without one are not followed; take parameters that leave it where it is"
@@ -218,13 +218,11 @@ def symmetry_of(plane: Plane, cosine: Floats) -> int:
 
     Which is that all over the plane: at the start alone the confinement may have a larger one.
     """
-    problem, sizes = plane.problem, np.abs(cosine[1:])
+    sizes = np.abs(cosine[1:])
     largest = float(sizes.max(initial=0.0))
-    significant = (
-        np.flatnonzero(sizes > SIGNIFICANT * (1.0 if problem.confinement is None else min(1.0, largest))) + 1
-    )
+    significant = np.flatnonzero(sizes > SIGNIFICANT * (min(1.0, largest) if plane.confined else 1.0)) + 1
     divisor = int(np.gcd.reduce([*significant.tolist(), plane.confining_symmetry]))
-    return max(1, solvers_of(problem).geometry.symmetry(divisor))
+    return max(1, solvers_of(plane.problem).geometry.symmetry(divisor))
 
 
 def basis_of(plane: Plane, cosine: Floats, place: tuple[float, float]) -> Basis:
@@ -267,8 +265,8 @@ def without_axis(
     NotResolved
         If it has too many significant modes.
     """
-    confined, even = plane.problem.confinement is not None, plane.confining_symmetry % 2 == 0
-    group, cosine, sine = recognised(TRIVIAL, *moments, confined=confined, even=even)
+    even = plane.confining_symmetry % 2 == 0
+    group, cosine, sine = recognised(TRIVIAL, *moments, confined=plane.confined, even=even)
     if group is None:
         cosine = cosine[zonal_places(largest_degree(cosine.size))]
         basis = basis_of(plane, cosine, place)

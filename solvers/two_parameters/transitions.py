@@ -21,9 +21,10 @@ from meanfield.equations import Capability, require
 
 from ..bases import Basis, Floats
 from ..branches.continuation import End, Point, length
+from ..geometry import Complement
 from ..newton import POLISHED, correct
 from .at_place import polished
-from .branch_points import born_at, determinants, halves
+from .branch_points import born_at, determinants
 from .extended import ExtendedEquation, Margins, System
 from .folds import FoldEquation, null_vectors
 from .plane import Plane
@@ -128,20 +129,25 @@ class TransitionEquation(ExtendedEquation):
     def tests(self) -> Sequence[tuple[str, Callable[[Point], float]]]:
         """Functions that vanish where the uniform state is critical, or has the free energy of both states."""
         ends = [("end point", self._margin)]
-        if len(self.bases) == 1 or self.plane.problem.confinement is not None:
+        if len(self.bases) == 1 or self.plane.confined:
             return ends
         return [("triple point", self._energy), *ends]
 
     def margins(self, point: Point) -> Margins:
         """Return numbers that vanish where a state is neutral to others than the test for end points has."""
-        confined = self.plane.problem.confinement is not None
         return {
             (place, number): determinant
             for place, state in enumerate(self.system(point.unknowns_on(self)[0], point.q).states)
-            for number, determinant in determinants(
-                state, self.plane, lambda complement: not halves(complement, confined)
-            ).items()
+            for number, determinant in determinants(state, self.plane, self._is_further).items()
         }
+
+    def _halves(self, complement: Complement) -> bool:
+        """Return whether perturbations of a class halve the symmetry of a state."""
+        halving = complement.pitchfork and complement.squares is None
+        return halving and not complement.rotates(self.plane.confined)
+
+    def _is_further(self, complement: Complement) -> bool:
+        return not self._halves(complement)
 
     def changed_states(self, before: tuple[int, ...], after: tuple[int, ...]) -> set[int]:
         """Return the states that become unstable between two points."""
@@ -154,14 +160,7 @@ class TransitionEquation(ExtendedEquation):
         Of the uniform state it is one minus the largest lambda of the modes.
         """
         states = self.system(point.unknowns_on(self)[0], point.q).states
-        confined = self.plane.problem.confinement is not None
-        margins = [
-            determinant
-            for state in states
-            for determinant in determinants(
-                state, self.plane, lambda complement: halves(complement, confined)
-            ).values()
-        ]
+        margins = [each for state in states for each in determinants(state, self.plane, self._halves).values()]
         if len(states) == 1:
             margins.append(1.0 - float(states[0].coefficients.strengths.max()))
         return float(np.prod(margins))
@@ -188,8 +187,7 @@ class TransitionEquation(ExtendedEquation):
         """Return whether one of two states is the uniform one, or both are one."""
         if len(self.bases) == 1:
             return False
-        uniform = self.plane.problem.confinement is None and self.has_uniform(point.unknowns_on(self)[0])
-        return uniform or length(self.separation(point), 0.0) <= MERGED
+        return self.has_uniform(point.unknowns_on(self)[0]) or length(self.separation(point), 0.0) <= MERGED
 
     def separation(self, point: Point) -> Floats:
         """Return the difference of the two states in the unknowns of the first.
@@ -244,7 +242,7 @@ def transition_start(start: Start, plane: Plane) -> Point | End:
 
 def _first_point(start: Start, plane: Plane) -> Point | End:
     """Return :func:`transition_start` whether its states are apart or not."""
-    if start.second is None and plane.problem.confinement is not None and start.organising not in BEGINNINGS:
+    if start.second is None and plane.confined and start.organising not in BEGINNINGS:
         raise InvalidInput("a transition in a confinement is between two states, and the start names one")
     place, basis, b = located(start, plane, start.first)
     if start.second is not None:

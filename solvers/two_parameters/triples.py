@@ -128,12 +128,11 @@ def _located(
     states = _states(plane, bases, unknown)
     if not all(state.resolves() for state in states):
         return None
-    confined = plane.problem.confinement is not None
-    if not confined and any(length(state.unknown, 0.0) <= MERGED for state in states):
+    if not plane.confined and any(length(state.unknown, 0.0) <= MERGED for state in states):
         return None
     points = [stationary_point(state, states[0].coefficients.place.problem) for state in states]
     # Where a confinement is about to vanish states in two orientations are two.
-    same = _same_moments if confined else same_orbit
+    same = _same_moments if plane.confined else same_orbit
     if any(same(*pair) for pair in combinations(points, 2)):
         return None
     energies = ENERGY_ROUNDINGS * np.ones(2)

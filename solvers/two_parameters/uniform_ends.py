@@ -55,7 +55,7 @@ class UniformEnd(NamedTuple):
 
 def uniform_end(side: Side, plane: Plane, degree: int) -> UniformEnd | None:
     """Return the organising point of the uniform state at which a side ends in a mode, None if none is near."""
-    if plane.problem.confinement is not None:
+    if plane.confined:
         return _in_zero_field(side, plane)
     points = [knot.point for knot in side.knots]
     stopped, last = side.outcome in STOPPED, points[-1]

@@ -489,6 +489,28 @@ def process_of(arguments, settings):
         process.wait()
 
 
+class Blaming(concurrent.futures.Executor):
+    """Blames every value once for the death of a worker, and one always."""
+
+    def __init__(self):
+        self.blamed = []
+
+    def submit(self, function, /, task):
+        future = concurrent.futures.Future()
+        if task.index != 2 and task.index in self.blamed:
+            future.set_result(function(task))
+        else:
+            self.blamed.append(task.index)
+            future.set_exception(RuntimeError("its worker died"))
+        return future
+
+
+def test_a_value_blamed_for_another_is_computed_alone(tmp_path):
+    found = sweep(FAMILY, {"beta": BETAS}, functions.threshold, executor=Blaming(), store=tmp_path / "runs")
+    assert found.status.tolist() == ["complete", "complete", "failed", "complete"]
+    assert "its worker died" in found.failures[0]
+
+
 class Interrupting(concurrent.futures.Executor):
     """Computes the first tasks it is given, and presses Ctrl-C at the last."""
 
