@@ -199,6 +199,14 @@ class Complement(Protocol):
         """The symmetry of the states born on the ordinary sphere without an axis; None of others."""
 
     @property
+    def born_symmetry(self) -> int:
+        """The symmetry of the states born that are even about an axis of the state; zero of others."""
+
+    @property
+    def odd(self) -> bool:
+        """Whether the modes are odd about the axis of a state on the circle, and may be even about another."""
+
+    @property
     def squares(self) -> "Complement | None":
         """The class of which, beside the own modes, squares of such perturbations have parts; None without any."""
 

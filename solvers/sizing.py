@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 from meanfield import Equation
 from meanfield.equations import Capability, Interaction
 
-from .bases import Basis, Integers, multiples
+from .bases import Basis, Integers, InvariantBasis, multiples
 from .bases.confining import ConfiningField
 from .current import FEWEST, CurrentEquation
 from .equation import SLOW, StationaryEquation
@@ -121,6 +121,17 @@ def equation_among(
         negligible=equation.ends is not None,
     )
     return equation.lifted(found)
+
+
+def in_confinement(problem: Equation, basis: Basis, geometry: Geometry) -> Basis:
+    """Return the basis of the same densities in the confinement of a problem, itself if it has none."""
+    if problem.confinement is None:
+        return basis
+    if basis.invariants is not None:
+        return InvariantBasis(basis.invariants.group, basis.cells, basis.nodes, confining_field(problem))
+    size = Size(basis.cells, basis.nodes, confinement_field(problem, basis.symmetry, basis.nodes))
+    found = geometry.basis(problem, basis.symmetry, size, even=True)
+    return found if found.cosines is None else found.cosines.about(basis.axis)
 
 
 def equation_in(

@@ -142,7 +142,7 @@ class CosineBasis(Basis):
         Its coefficients from there are the same up to signs, cos(k (t + a)) being even in t only if sin(k a) = 0.
         """
         if self.confinement is None:
-            return self
+            return CosineBasis(self.cells, self.nodes, self.symmetry, None, axis)
         degrees = self.symmetry * np.arange(1, self.confinement.size + 1)
         turned = np.rint(np.cos(degrees * (axis - self.axis))) * self.confinement
         return CosineBasis(self.cells, self.nodes, self.symmetry, turned, axis)

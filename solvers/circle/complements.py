@@ -34,8 +34,21 @@ class Complement(NamedTuple):
 
     @property
     def born(self) -> None:
-        """None: on the circle states are born that have an axis, or whose symmetry is another."""
+        """None: on the circle there is no symmetry but an axis and a period."""
         return
+
+    @property
+    def born_symmetry(self) -> int:
+        """The symmetry of the states born that are even about an axis of the state; zero of others.
+
+        Sines of half the symmetry are even about its other axis, those of multiples of it about none.
+        """
+        return math.gcd(self.symmetry, self.residue) if self.residue else 0
+
+    @property
+    def odd(self) -> bool:
+        """Whether the modes are sines."""
+        return self.sign < 0
 
     def degrees(self, last: int) -> Integers:
         """Return the degrees up to a last one."""

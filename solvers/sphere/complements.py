@@ -87,6 +87,16 @@ class AzimuthalComplement(NamedTuple):
         return breaking_group(self.order, self.parity) if without_axis else None
 
     @property
+    def born_symmetry(self) -> int:
+        """The symmetry of the states born in order zero, which keep the axis; zero of others."""
+        return 0 if self.order else 1
+
+    @property
+    def odd(self) -> bool:
+        """False: a zonal state has one axis."""
+        return False
+
+    @property
     def squares(self) -> "AzimuthalComplement | None":
         """The class of twice the order; None of order zero."""
         if self.order == 0:
@@ -185,6 +195,16 @@ class GroupComplement(NamedTuple):
     def born(self) -> Group:
         """The symmetry of the states born."""
         return self.subgroup
+
+    @property
+    def born_symmetry(self) -> int:
+        """Zero: the states born have no axis."""
+        return 0
+
+    @property
+    def odd(self) -> bool:
+        """False: the state has no axis."""
+        return False
 
     @property
     def squares(self) -> "GroupComplement | None":

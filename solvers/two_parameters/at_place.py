@@ -28,8 +28,7 @@ def state_at(plane: Plane, basis: Basis, place: tuple[float, float], b: Floats) 
     b : (size,) float
         Its unknown.
     """
-    along_axis = None if basis.invariants is None else basis.invariants.along_axis
-    weighted, coefficients = WeightedBasis.of(basis), plane.coefficients(*place, basis.degrees, along_axis)
+    weighted, coefficients = WeightedBasis.of(basis), plane.coefficients(*place, basis.degrees, basis)
     if plane.of_gradient:
         return GradientState(weighted, place, coefficients, b)
     kind: type[LawState] = LawState if plane.problem.lacks(Capability.GIBBS_MAP) else SoftmaxState

@@ -10,7 +10,7 @@ from ..branches.continuation import End, Point, length, resolve
 from ..geometry import Complement
 from ..newton import POLISHED, correct
 from .at_place import state_at
-from .branch_points import nearest_block
+from .branch_points import BranchPointEquation, nearest_block
 from .extended import ExtendedEquation
 from .folds import FoldEquation, null_vectors
 from .following import Knot, follow, turned_back
@@ -42,7 +42,8 @@ def birth_beside(plane: Plane, state: AtState, symmetric: Symmetric, kinds: tupl
     own = state.weighted.basis.invariants
 
     def leads_here(complement: Complement) -> bool:
-        return own is None or complement.born is None or complement.born.name == own.group.name
+        same = own is None or complement.born is None or complement.born.name == own.group.name
+        return same and not complement.odd
 
     equation = nearest_block(state_at(plane, basis, state.place, b), plane, admitted=leads_here)
     if equation is None:
@@ -99,7 +100,7 @@ def part_of_symmetry(plane: Plane, state: AtState, symmetry: int) -> Symmetric:
     cosine[degrees] = np.where(degrees % symmetry == 0, state.moments, 0.0)
     # Also where the part vanishes the basis is that of the symmetry.
     named = cosine + np.where(np.isin(np.arange(cosine.size), degrees[degrees % symmetry == 0]), 1.0, 0.0)
-    basis = basis_of(plane, named, state.place)
+    basis = basis_of(plane, named, state.place, state.weighted.basis.axis)
     return basis, unknown_of(basis, cosine)
 
 
@@ -109,6 +110,14 @@ def point_beside(equation: ExtendedEquation, unknown: Floats, q: float) -> Point
     tangent = np.linalg.svd(np.column_stack([matrix, derivative]))[2][-1]
     solution = correct(equation, unknown, q, tangent[:-1], float(tangent[-1]), POLISHED)
     return None if solution is None else Point(equation, solution, 1.0)
+
+
+def _about_other_axis(knot: Knot) -> bool:
+    """Return whether the branches that turn at a point are even about the other axis of a state on the circle."""
+    equation, event = knot.point.equation, knot.event
+    if not isinstance(equation, BranchPointEquation) or event is None or event.type != "tricritical":
+        return False
+    return equation.about_other(knot.point.b, knot.point.q)
 
 
 def _found(equation: ExtendedEquation, unknown: Floats, q: float, *kinds: str) -> Knot | None:
@@ -123,6 +132,6 @@ def _found(equation: ExtendedEquation, unknown: Floats, q: float, *kinds: str) -
         knot
         for begin in (point, turned_back(point, point.arclength))
         for knot in follow(begin, NEARBY, FIRST).knots
-        if knot.event is not None and knot.event.type in kinds
+        if knot.event is not None and knot.event.type in kinds and not _about_other_axis(knot)
     ]
     return min(located, key=lambda knot: knot.point.arclength, default=None)

@@ -12,6 +12,7 @@ Where the branches born there turn from continuous to discontinuous see :mod:`so
 
 from collections.abc import Callable, Sequence
 from functools import cached_property, partial
+from typing import NamedTuple
 
 import numpy as np
 
@@ -28,7 +29,7 @@ from .blocks import ComplementaryBlock, block_at
 from .extended import ExtendedEquation, Margins, System
 from .plane import Plane
 from .singular import Borders, SingularEquation, SingularSystem
-from .starts import MOVED, Start, basis_of, first_point, in_group, located, packed_moments, unknown_of
+from .starts import MOVED, Start, basis_of, first_point, in_group, located, packed_moments, unknown_among
 from .states import AtState
 from .turning import about_other_axis, turning
 
@@ -129,20 +130,25 @@ class BranchPointEquation(SingularEquation):
     @property
     def untested(self) -> str:
         """Why no turning branches are looked for."""
-        problem = self.plane.problem
-        if not self.complement.pitchfork:
-            return ""
-        if self.complement.quarters and problem.confinement is not None and problem.lacks(Capability.GRADIENT):
-            return "in a confinement they are about the axes of a state without a free energy"
-        return self.complement.untold
+        return self.complement.untold if self.complement.pitchfork else ""
 
-    def _turning(self, other: bool, point: Point) -> float:
-        found = self.system(point.unknowns_on(self)[0], point.q)
+    def _turning(self, about_other: bool, point: Point) -> float:
+        return self.turning_at(point.unknowns_on(self)[0], point.q, about_other)
+
+    def turning_at(self, b: Floats, q: float, about_other: bool) -> float:
+        """Return a number that vanishes where branches even about the state's own or its other axis turn."""
+        found = self.system(b, q)
         assert isinstance(found, BranchPointSystem)
         block, null = found.block, found.null
-        if other:
+        if about_other:
             block, null = about_other_axis(block, null, self.plane)
         return turning(block, null, self.plane, self.last)
+
+    def about_other(self, b: Floats, q: float) -> bool:
+        """Return whether the branch that turns at (b, q) is even about the other axis of a state on the circle."""
+        if not self.complement.quarters:
+            return self.complement.odd
+        return abs(self.turning_at(b, q, True)) < abs(self.turning_at(b, q, False))
 
     def partners(self, degree: int, last: int) -> list[int]:
         """Return the modes of the class, one of which is critical where the curve meets the uniform state."""
@@ -221,30 +227,51 @@ def branch_point_start(start: Start, plane: Plane) -> Point | End:
     return first_point(nearest, np.append(b, place[0]), place[1])
 
 
-def born_at(start: Start, plane: Plane) -> tuple[tuple[float, float], Basis, Floats]:
-    """Return x and q of a tricritical point, the basis of the branch that turns there, and its state at that point.
+class Born(NamedTuple):
+    """The branch that turns at a tricritical point, in the state there.
+
+    ``curve`` is the system of the branch points at which such branches are born, and ``parent`` the unknown of the
+    state in its basis; ``place`` has x and q.
+    """
+
+    curve: BranchPointEquation
+    parent: Floats
+    place: tuple[float, float]
+    basis: Basis
+    unknown: Floats
+
+
+def born_at(start: Start, plane: Plane) -> Born:
+    """Return the branch that turns at a tricritical point.
 
     Raises
     ------
     InvalidInput
-        If it has an axis, and another symmetry than half of that of its parent, or its states may turn.
+        If its states have no reflection axis, or may turn.
     """
     place, basis, b = located(start, plane, start.first)
-    nearest = nearest_block(state_at(plane, basis, place, b), plane, MOVED)
-    group = None if nearest is None else nearest.complement.born
-    if group is not None:
-        return place, *in_group(plane, group, packed_moments(basis, b), place)
-    if nearest is None or nearest.complement.squares is not None or basis.symmetry % 2:
+    curve = nearest_block(state_at(plane, basis, place, b), plane, MOVED)
+    complement = None if curve is None else curve.complement
+    if curve is not None and complement is not None and complement.born is not None:
+        return Born(curve, b, place, *in_group(plane, complement.born, packed_moments(basis, b), place))
+    if curve is None or complement is None or not complement.born_symmetry:
         raise InvalidInput(
-            "the branch that turns at the start has not half the symmetry of its parent, and its folds and "
-            "first-order lines are not followed from here; start from one of them in a diagram beside it"
+            "the branch that turns at the start has no reflection axis, and its folds and first-order lines are "
+            "not followed"
         )
-    cosine = np.zeros(int(basis.degrees[-1]) + 1)
-    cosine[basis.degrees] = b * basis.degrees
-    named = np.zeros(cosine.size)
-    named[basis.symmetry // 2 :: basis.symmetry // 2] = 1.0
-    half = basis_of(plane, named, place)
-    return place, half, unknown_of(half, cosine)
+    axis = basis.axis
+    if curve.about_other(np.append(b, place[0]), place[1]):
+        if plane.confined:
+            axis += np.pi / basis.symmetry
+        else:
+            # The state is turned instead.
+            b = np.where(basis.cells % 2, -1.0, 1.0) * b
+            curve = nearest_block(state_at(plane, basis, place, b), plane, MOVED, lambda each: each == complement)
+            assert curve is not None
+    named = np.zeros(int(basis.degrees[-1]) + 1)
+    named[complement.born_symmetry :: complement.born_symmetry] = 1.0
+    born = basis_of(plane, named, place, axis)
+    return Born(curve, b, place, born, unknown_among(born, basis, b))
 
 
 def nearest_block(

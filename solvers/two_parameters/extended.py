@@ -255,6 +255,8 @@ class ExtendedEquation(StationaryEquation):
             return True
         if not (before @ after < 0.0 and length(after - before, 0.0) <= CLOSE):
             return False
+        if self.plane.confined:
+            return True
         chord = length(after - before, 0.0)
         # Beside the uniform state all moments may be about to vanish.
         own = point.unknowns_on(self)[0][self._places(place)]

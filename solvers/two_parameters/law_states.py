@@ -23,7 +23,7 @@ from ..bases import Basis, Floats, Gibbs
 from ..domains import solvers_of
 from ..geometry import Sampled
 from ..nodal import NodalEquation
-from ..sizing import Size, confinement_field, equation_in
+from ..sizing import equation_in, in_confinement
 from ..softmax import SoftmaxEquation
 from .plane import Coefficients, Plane
 from .states import AtState, WeightedBasis
@@ -53,12 +53,10 @@ class LawState(AtState):
     @cached_property
     def _law(self) -> NodalEquation:
         """The equation of the law in the coupling at the place."""
-        problem, basis, sign = self.coefficients.place.problem, self.weighted.basis, self._plane.sign
+        problem = self.coefficients.place.problem
         geometry = solvers_of(problem).geometry
-        if problem.confinement is not None:
-            size = Size(basis.cells, basis.nodes, confinement_field(problem, basis.symmetry, basis.nodes))
-            basis = geometry.basis(problem, basis.symmetry, size, even=True)
-        return cast("NodalEquation", equation_in(problem, basis, sign, geometry))
+        basis = in_confinement(problem, self.weighted.basis, geometry)
+        return cast("NodalEquation", equation_in(problem, basis, self._plane.sign, geometry))
 
     @cached_property
     def _at(self) -> tuple[Floats, float]:

@@ -157,9 +157,9 @@ def _joins(side: Side, others: Sequence[AtState], symmetric: Symmetric) -> bool:
 
 
 def _distance(one: Symmetric, other: Symmetric) -> float:
-    """Return how far two states are from each other, by the lengths of their moments if in two symmetries."""
+    """Return how far two states are from each other, by the lengths of their moments if in two bases."""
     (basis, b), (basis_of_other, b_of_other) = one, other
-    if np.array_equal(basis.degrees, basis_of_other.degrees):
+    if basis.axis == basis_of_other.axis and np.array_equal(basis.degrees, basis_of_other.degrees):
         return length(b - b_of_other, 0.0)
     count = int(max(basis.degrees[-1], basis_of_other.degrees[-1])) + 1
     lengths = [np.sqrt(np.bincount(base.degrees, unknown**2, count)) for base, unknown in (one, other)]

@@ -22,11 +22,13 @@ import numpy as np
 from meanfield import Equation, InvalidInput, Number
 from meanfield.equations import NEGLIGIBLE, Capability, is_velocity
 
-from ..bases import EPS, Floats, Integers
+from ..bases import EPS, Basis, Floats, Integers
 from ..bases.confining import ConfiningField
 from ..significant import common_symmetry
 
 COUPLING = "coupling"
+# Axes are one to this share of a rotation.
+ALIKE = 1e-6
 # Values of a parameter of the confinement at which its symmetry is looked at.
 SAMPLES = 5
 
@@ -56,7 +58,7 @@ class Plane:
     origin : float
         x at the start.
     axis : float
-        Angle of the reflection axis from which the modes count.
+        Angle of a reflection axis of the confinement.
     reference : (n,) int
         The degrees over which the norm of the multipliers is taken.
     """
@@ -113,6 +115,19 @@ class Plane:
         return common_symmetry(self.samples)
 
     @cached_property
+    def axes(self) -> tuple[float, ...]:
+        """The angles of all reflection axes of the confinement on the circle, as many as its symmetry."""
+        count = max(1, self.confining_symmetry)
+        return tuple(self.axis + np.pi * place / count for place in range(count))
+
+    def same_axis(self, one: float, other: float) -> bool:
+        """Return whether a rotation that leaves the confinement as it is takes one of its axes to another."""
+        symmetry = self.confining_symmetry
+        # An axis is the same after half a turn, which is half of a rotation more where the symmetry is odd.
+        rotations = (one - other) * symmetry / (2.0 * np.pi) * (1 + symmetry % 2)
+        return bool(abs(rotations - np.rint(rotations)) <= ALIKE)
+
+    @cached_property
     def held_by(self) -> ConfiningField | None:
         """On the ordinary sphere a field with the symmetries of the confinement, None without one."""
         if not self.confined:
@@ -165,9 +180,7 @@ class Plane:
             fields[role] = known.with_parameter(own, value) if own else value
         return self.problem.replace(**fields)
 
-    def coefficients(
-        self, x: float, q: float, degrees: Integers, along_axis: Floats | None = None
-    ) -> "Coefficients":
+    def coefficients(self, x: float, q: float, degrees: Integers, basis: Basis | None = None) -> "Coefficients":
         """Return the coefficients of the modes of some degrees at x and q, see the class.
 
         Raises
@@ -175,7 +188,7 @@ class Plane:
         InvalidInput
             If a parameter is not admissible there.
         """
-        return Coefficients(self, x, q, degrees, along_axis)
+        return Coefficients(self, x, q, degrees, basis)
 
     def potential_at(self, x: float, q: float) -> Any:
         """Return the interaction potential at x and q, of a law that of the same linearisation at uniform."""
@@ -308,15 +321,13 @@ class Coefficients:
         The point.
     degrees : (size,) int
         The degrees of the modes.
-    along_axis : (size,) float or None
-        Of the modes of densities without an axis, the coefficients of the harmonics that the confinement has.
+    basis
+        That of the densities, about whose axis the forces are; None for the first axis of the plane.
     """
 
-    def __init__(
-        self, plane: Plane, x: float, q: float, degrees: Integers, along_axis: Floats | None = None
-    ) -> None:
+    def __init__(self, plane: Plane, x: float, q: float, degrees: Integers, basis: Basis | None = None) -> None:
         self._plane, self._degrees, self._place = plane, degrees, (x, q)
-        self._along_axis = along_axis
+        self._basis = basis
         self._noise = plane.noise_at(x, q)
         self._potential = plane.potential_at(x, q)
         self._last = max(int(degrees[-1]), plane.last)
@@ -409,14 +420,15 @@ class Coefficients:
         )
 
     def _about(self, cosine: Callable[..., Any], sine: Callable[..., Any]) -> Floats:
-        """Return coefficients of cosines about the axis, over the noise, by functions of domain and degree."""
-        domain, axis = self._plane.problem.domain, self._plane.axis
+        """Return coefficients of the modes, over the noise, by functions of domain and degree."""
+        domain, basis = self._plane.problem.domain, self._basis
+        axis = self._plane.axis if basis is None else basis.axis
         coefficients = cosine(domain, self._last)[self._degrees]
         if axis:
             phases = np.exp(1j * axis * self._degrees)
             coefficients = ((coefficients - 1j * sine(domain, self._last)[self._degrees]) * phases).real
-        if self._along_axis is not None:
-            coefficients = coefficients * self._along_axis
+        if basis is not None and basis.invariants is not None:
+            coefficients = coefficients * basis.invariants.along_axis
         return np.asarray(coefficients / self._noise, dtype=float)
 
 

@@ -11,7 +11,7 @@ from meanfield.harmonics import Layout, in_layout
 from meanfield.records import CurveType
 from meanfield.theory import transition_coupling
 
-from ..bases import Floats, InvariantBasis
+from ..bases import Floats
 from ..branches.continuation import Point
 from ..branches.recording import significant_moments
 from ..branches.uniform import unstable_uniform
@@ -20,7 +20,7 @@ from ..equation import StationaryEquation
 from ..inertia import count_negative
 from ..newton import Solution
 from ..observables import of_states
-from ..sizing import Size, confinement_field, confining_field, equation_in
+from ..sizing import equation_in, in_confinement
 from .extended import ExtendedEquation, System
 from .plane import Plane
 from .states import AtState
@@ -55,14 +55,8 @@ class Row:
 
 def stationary_point(state: AtState, problem: Equation) -> Point:
     """Return a state of an extended system as a point of its branch, where its stability is known."""
-    basis, geometry = state.weighted.basis, solvers_of(problem).geometry
-    if problem.confinement is not None:
-        if basis.invariants is not None:
-            group = basis.invariants.group
-            basis = InvariantBasis(group, basis.cells, basis.nodes, confining_field(problem))
-        else:
-            size = Size(basis.cells, basis.nodes, confinement_field(problem, basis.symmetry, basis.nodes))
-            basis = geometry.basis(problem, basis.symmetry, size, even=True)
+    geometry = solvers_of(problem).geometry
+    basis = in_confinement(problem, state.weighted.basis, geometry)
     equation = equation_in(problem, basis, 1 if problem.fixed_coupling > 0 else -1, geometry)
     b, q = equation.scales * state.moments, equation.q_at(problem.fixed_coupling)
     evaluation = equation.evaluate(b, q)

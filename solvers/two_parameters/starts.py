@@ -225,8 +225,8 @@ def symmetry_of(plane: Plane, cosine: Floats) -> int:
     return max(1, solvers_of(plane.problem).geometry.symmetry(divisor))
 
 
-def basis_of(plane: Plane, cosine: Floats, place: tuple[float, float]) -> Basis:
-    """Return the basis of a state at a point of the plane.
+def basis_of(plane: Plane, cosine: Floats, place: tuple[float, float], axis: float | None = None) -> Basis:
+    """Return the basis of a state at a point of the plane, by its moments from an axis, the first by default.
 
     Raises
     ------
@@ -245,7 +245,8 @@ def basis_of(plane: Plane, cosine: Floats, place: tuple[float, float]) -> Basis:
     cells = degrees // symmetry
     _require_few(cells)
     nodes = even_size(max(2 * int(cells[-1]), geometry.fewest_nodes))
-    return geometry.basis(problem.replace(confinement=None), symmetry, Size(cells, nodes, None), even=True)
+    basis = geometry.basis(problem.replace(confinement=None), symmetry, Size(cells, nodes, None), even=True)
+    return basis if basis.cosines is None else basis.cosines.about(plane.axis if axis is None else axis)
 
 
 def _require_few(cells: Integers) -> None:
@@ -272,6 +273,18 @@ def without_axis(
         basis = basis_of(plane, cosine, place)
         return place, basis, unknown_of(basis, cosine)
     return place, *in_group(plane, group, (cosine, sine), place)
+
+
+def moments_from(basis: Basis, b: Floats) -> Pair:
+    """Return the moments of a state as far as it is determined by its unknown: cosines and sines from angle 0.
+
+    On S^2 those of a state without an axis are packed.
+    """
+    if basis.invariants is not None:
+        return packed_moments(basis, b)
+    moments = np.zeros(int(basis.degrees[-1]) + 1, dtype=complex)
+    moments[0], moments[basis.degrees] = 1.0, b * basis.degrees * np.exp(-1j * basis.axis * basis.degrees)
+    return moments.real, -moments.imag
 
 
 def packed_moments(basis: Basis, b: Floats) -> Pair:
@@ -313,21 +326,23 @@ def in_group(plane: Plane, group: Group, moments: Pair, place: tuple[float, floa
     return basis, basis.means(basis.moments_from(cosine, sine)) / basis.degrees
 
 
-def cosines_from_axis(plane: Plane, moments: Pair) -> Floats:
-    """Return the moments of a state counted from the axis.
+def from_axis(plane: Plane, moments: Pair) -> tuple[float, Floats]:
+    """Return the reflection axis of a state among those of the plane, and its moments counted from there.
 
     Raises
     ------
     InvalidInput
-        If it is not even about the axis.
+        If it is even about none.
     """
     cosine, sine = moments
-    turned = (cosine - 1j * sine) * np.exp(1j * plane.axis * np.arange(cosine.size))
-    if np.abs(turned.imag).max() > SIGNIFICANT:
-        raise InvalidInput(
-            "curves of states without a reflection axis are not followed; start from one that has an axis"
-        )
-    return np.asarray(turned.real)
+    for axis in plane.axes:
+        turned = (cosine - 1j * sine) * np.exp(1j * axis * np.arange(cosine.size))
+        if np.abs(turned.imag).max() <= SIGNIFICANT:
+            return axis, np.asarray(turned.real)
+    whose = " that is one of the confinement" if plane.confined else ""
+    raise InvalidInput(
+        f"curves of states without a reflection axis{whose} are not followed; start from one that has an axis"
+    )
 
 
 def unknown_of(basis: Basis, cosine: Floats) -> Floats:
@@ -338,19 +353,27 @@ def unknown_of(basis: Basis, cosine: Floats) -> Floats:
     return moments / basis.degrees
 
 
+def unknown_among(basis: Basis, own: Basis, b: Floats) -> Floats:
+    """Return the unknown, among densities of less symmetry, of a state with the unknown b in its own basis."""
+    if basis.invariants is not None:
+        return np.asarray(basis.means(basis.moments_from(*packed_moments(own, b))) / basis.degrees)
+    cosine, sine = moments_from(own, b)
+    return unknown_of(basis, ((cosine - 1j * sine) * np.exp(1j * basis.axis * np.arange(cosine.size))).real)
+
+
 def located(start: Start, plane: Plane, moments: Pair) -> tuple[tuple[float, float], Basis, Floats]:
     """Return x and q of a start, and the basis and the unknown of one of its states."""
     first, second = (start.problem.parameters[name] for name in plane.names)
     place = plane.coordinates(first, second)
     if start.has_orders:
         return without_axis(plane, moments, place)
-    cosine = cosines_from_axis(plane, moments)
+    axis, cosine = from_axis(plane, moments)
     if start.uniform and start.organising:
         # Beside the uniform state they are those of the critical mode.
         cosine = np.eye(1, threshold_of(start) + 1, threshold_of(start))[0]
         basis = basis_of(plane, cosine, place)
         return place, basis, np.zeros(basis.degrees.size)
-    basis = basis_of(plane, cosine, place)
+    basis = basis_of(plane, cosine, place, axis)
     return place, basis, unknown_of(basis, cosine)
 
 

@@ -10,7 +10,7 @@ m being the moments of the Gibbs density, whose constant, that of the uniform st
 state it is divided by :math:`|b|^2`: both vanish together at every uniform state, and those are not of the line.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
 from typing import Any
 
@@ -24,11 +24,11 @@ from ..branches.continuation import End, Point, length
 from ..geometry import Complement
 from ..newton import POLISHED, correct
 from .at_place import polished
-from .branch_points import born_at, determinants
+from .branch_points import Born, born_at, determinants
 from .extended import ExtendedEquation, Margins, System
 from .folds import FoldEquation, null_vectors
 from .plane import Plane
-from .starts import Start, all_beside, beside, first_point, located
+from .starts import Start, all_beside, beside, first_point, located, moments_from, unknown_among
 from .states import AtState, GradientState
 
 # Organising points at which first-order lines begin.
@@ -36,7 +36,7 @@ BEGINNINGS = ("tricritical", "cusp", "end point")
 # The free energy of a state at a transition is that of the uniform one to this share of its unknowns squared: its
 # coupling is known to a share of 1e-11 and better.
 EQUAL = 1e-8
-# On the branch r + b x^2 + c x^4 = 0 the fold of amplitude x is at b = -2 c x^2, equal free energy at two thirds.
+# The share of b at a fold that equal free energy at the same amplitude has, see :func:`_beside_folds`.
 AT_SAME_AMPLITUDE = 2.0 / 3.0
 # Two states of one symmetry that approach each other this closely are followed no farther: beside is the cusp in
 # which they merge, where the system of both is singular.
@@ -175,8 +175,11 @@ class TransitionEquation(ExtendedEquation):
         return None if None in found else found[0]
 
     def merges(self, last: Point, point: Point) -> bool:
-        """Return whether the two states, or images of them, become one between two points or soon after."""
-        if len(self.bases) == 1:
+        """Return whether the two states, or images of them, become one between two points or soon after.
+
+        About two axes of the circle they do so only in a state that is its own image, see :meth:`halved`.
+        """
+        if len(self.bases) == 1 or self.bases[0].axis != self.bases[1].axis:
             return False
         before, after = self.separation(last), self.separation(point)
         size, former = length(after, 0.0), length(before, 0.0)
@@ -193,7 +196,7 @@ class TransitionEquation(ExtendedEquation):
         """Return the difference of the two states in the unknowns of the first.
 
         Of states of two symmetries, what the less symmetric one has beyond the other, whichever image that is; of
-        states in subspaces of two groups, all that they have.
+        states in subspaces of two groups, all that they have; about two axes of the circle, that in both moments.
         """
         b, (one, other) = point.unknowns_on(self)[0], self.bases
         if group_of(one) is not group_of(other):
@@ -202,6 +205,12 @@ class TransitionEquation(ExtendedEquation):
             larger = max(one.symmetry, other.symmetry)
             beyond = np.concatenate([one.degrees, other.degrees]) % larger != 0
             return np.asarray(b[:-1][beyond])
+        if one.axis != other.axis:
+            apart = np.zeros((2, int(max(one.degrees[-1], other.degrees[-1])) + 1))
+            for number, (basis, sign) in enumerate(((one, 1.0), (other, -1.0))):
+                moments = np.stack(moments_from(basis, b[self._places(number)]))
+                apart[:, : moments.shape[1]] += sign * moments
+            return apart.ravel()
         difference = b[: one.degrees.size].copy()
         mine, theirs = np.isin(one.degrees, other.degrees), np.isin(other.degrees, one.degrees)
         difference[mine] -= b[one.degrees.size : -1][theirs]
@@ -261,7 +270,7 @@ def _first_point(start: Start, plane: Plane) -> Point | End:
             )
         return first_point(equation, np.append(b, place[0]), place[1])
     if start.halves:
-        return _from_branch_points(start, plane, basis, b)
+        return _from_branch_points(start, plane)
     null = null_vectors(plane, basis, place, b)
     if start.uniform:
         equation = TransitionEquation(plane, (basis,))
@@ -274,22 +283,56 @@ def _first_point(start: Start, plane: Plane) -> Point | End:
     return first_point(equation, *found)
 
 
-def _from_branch_points(start: Start, plane: Plane, basis: Basis, b: Floats) -> Point | End:
-    """Return the first point of the line between a state and those born of it, from where these turn.
-
-    Nearby the folds are easier to find; at one of them both states are known, and the line is beside.
-    """
-    place, half, born = born_at(start, plane)
-    null = null_vectors(plane, half, place, born)
-    fold = FoldEquation(plane, (half,), null)
-    equation, apart = TransitionEquation(plane, (half, basis)), np.append(null[1], np.zeros(b.size + 1))
-    for at_fold, q in all_beside([fold], np.append(born, place[0]), place[1], np.append(null[1], 0.0)):
-        x, y = np.array(place) + AT_SAME_AMPLITUDE * (np.array([at_fold[-1], q]) - place)
-        parent = polished(plane, basis, (float(x), float(y)), b)
-        if parent is None:
+def _from_branch_points(start: Start, plane: Plane) -> Point | End:
+    """Return the first point of the line between a state and those born of it, from where these turn."""
+    born = born_at(start, plane)
+    null = null_vectors(plane, born.basis, born.place, born.unknown)
+    equation = TransitionEquation(plane, (born.basis, born.curve.basis))
+    apart = np.append(null[1], np.zeros(born.parent.size + 1))
+    begin, (x, y) = np.concatenate([born.unknown, born.parent]), born.place
+    for states, (near_x, near_y) in _beside_folds(born, FoldEquation(plane, (born.basis,), null)):
+        found = correct(equation, np.append(states, near_x), near_y, apart, 0.0, POLISHED)
+        if found is None:
             continue
-        unknown = np.concatenate([at_fold[:-1], parent, [x]])
-        found = correct(equation, unknown, float(y), apart, 0.0, POLISHED)
-        if found is not None:
+        reach = max(length(states - begin, 0.0), length(np.array([near_x - x, near_y - y]), 0.0))
+        if max(length(found.b[:-1] - states, 0.0), length(found.b[-1:] - near_x, found.q - near_y)) <= reach:
             return first_point(equation, found.b, found.q)
     raise InvalidInput("no transition was found to begin at the start; start from a point of it in a diagram")
+
+
+def _beside_folds(born: Born, fold: FoldEquation) -> Iterator[tuple[Floats, tuple[float, float]]]:
+    r"""Yield guesses of the two states of a line beside the point where a branch turns, and of x and q.
+
+    The branch is :math:`r + b y^2 + c y^4 = 0` there, r vanishing on the curve of branch points and b at its
+    tricritical point, so that the fold of amplitude y, which is easier to find, is at
+    :math:`r = c y^4, b = -2 c y^2`, and equal free energy at a third of r and two thirds of b.
+    """
+    plane, basis, here = fold.plane, born.curve.basis, np.array(born.place)
+    along = _tangent(born.curve, np.append(born.parent, here[0]), here[1])
+    away = np.append(fold.borders[1], 0.0)
+    for at_fold, q in all_beside([fold], np.append(born.unknown, here[0]), here[1], away):
+        there = np.array([at_fold[-1], q])
+        distance = float((there - here) @ along[-2:] / (along[-2:] @ along[-2:]))
+        parents = [_along(born, along, share * distance) for share in (1.0, AT_SAME_AMPLITUDE)]
+        if None in parents:
+            continue
+        (before, beside), (after, place) = (each for each in parents if each is not None)
+        x, y = place + (there - beside) / 3.0
+        parent = polished(plane, basis, (float(x), float(y)), after)
+        if parent is not None:
+            change = unknown_among(born.basis, basis, parent) - unknown_among(born.basis, basis, before)
+            yield np.concatenate([at_fold[:-1] + change, parent]), (float(x), float(y))
+
+
+def _along(born: Born, tangent: Floats, distance: float) -> tuple[Floats, Floats] | None:
+    """Return the parent, and x and q, on the curve of branch points at a distance from where a branch turns."""
+    begin, q = np.append(born.parent, born.place[0]), born.place[1]
+    border = np.append(np.zeros(born.parent.size), tangent[-2])
+    step = distance * tangent
+    found = correct(born.curve, begin + step[:-1], q + step[-1], border, float(tangent[-1]), POLISHED)
+    return None if found is None else (found.b[:-1], np.array([found.b[-1], found.q]))
+
+
+def _tangent(equation: ExtendedEquation, b: Floats, q: float) -> Floats:
+    """Return the unit tangent of a curve at a point of it, (size + 1,), that in q last."""
+    return np.asarray(np.linalg.svd(np.column_stack(equation.system(b, q).derivatives))[2][-1])

@@ -64,7 +64,8 @@ def triple_point(
     plane = plane_of(start_of(one), one.parameters, interval)
     place, first = _members(plane, one)
     _, second = _members(plane, other, place)
-    shared = [(i, j) for i, mine in enumerate(first) for j, theirs in enumerate(second) if _same(mine, theirs)]
+    pairs = [(i, j) for i in range(2) for j in range(2)]
+    shared = [(i, j) for i, j in pairs if _same(plane, first[i], second[j])]
     if len(shared) != 1:
         return None
     ((i, j),) = shared
@@ -92,11 +93,14 @@ def _members(
     return (x, q), known if len(known) == 2 else [*known, _Member(None, None)]
 
 
-def _same(one: _Member, other: _Member) -> bool:
+def _same(plane: Plane, one: _Member, other: _Member) -> bool:
     """Return whether two states near the crossing are one, or images of each other by half a period."""
     if one.basis is None or other.basis is None:
         return one.basis is other.basis
     if one.basis.symmetry != other.basis.symmetry or group_of(one.basis) is not group_of(other.basis):
+        return False
+    about_both = one.basis.symmetry % max(1, plane.confining_symmetry) == 0
+    if not (about_both or plane.same_axis(one.basis.axis, other.basis.axis)):
         return False
     mine = np.isin(one.basis.degrees, other.basis.degrees)
     theirs = np.isin(other.basis.degrees, one.basis.degrees)

@@ -22,8 +22,6 @@ branch. N has a pole where J is singular, at folds of the state or where a mode 
 too, and none once it is multiplied by the determinants.
 """
 
-from dataclasses import replace
-
 import numpy as np
 
 from ..bases import Floats
@@ -85,13 +83,14 @@ def about_other_axis(block: ComplementaryBlock, null: Borders, plane: Plane) -> 
     """
     state, degrees = block.state, block.degrees
     basis = state.weighted.basis
-    turned = replace(plane, axis=plane.axis + np.pi / basis.symmetry)
-    coefficients = turned.coefficients(*state.place, basis.degrees)
-    other = state.on(basis, coefficients, np.where(basis.cells % 2, -1.0, 1.0) * state.unknown)
+    assert basis.cosines is not None
+    turned = basis.cosines.about(basis.axis + np.pi / basis.symmetry)
+    coefficients = plane.coefficients(*state.place, turned.degrees, turned)
+    other = state.on(turned, coefficients, np.where(basis.cells % 2, -1.0, 1.0) * state.unknown)
     residue = degrees % basis.symmetry
     cells = (degrees - np.where(residue > basis.symmetry // 2, residue - basis.symmetry, residue)) // basis.symmetry
     signs = np.where(cells % 2, -1.0, 1.0)
-    return block_at(other, turned, block.complement, degrees), (signs * null[0], signs * null[1])
+    return block_at(other, plane, block.complement, degrees), (signs * null[0], signs * null[1])
 
 
 def adjugate(matrix: Floats) -> Floats:

@@ -1,13 +1,10 @@
 """The line on which states exchange that a confinement tells apart only by their orientation: where it vanishes."""
 
-import numpy as np
-
 from meanfield import CurvePoint, InvalidInput
 from meanfield.harmonics import Layout, Modes, in_layout, modes_of
 
-from ..bases import Basis, Floats
 from .at_place import polished
-from .starts import Pair, located, packed_moments, plane_of, start_of, vanishes
+from .starts import Pair, located, moments_from, plane_of, start_of, vanishes
 
 
 def zero_field_point(one: CurvePoint, other: CurvePoint, interval: tuple[float, float]) -> CurvePoint | None:
@@ -39,7 +36,7 @@ def zero_field_point(one: CurvePoint, other: CurvePoint, interval: tuple[float, 
         unknown = polished(plane, basis, place, b)
         if unknown is None:
             raise InvalidInput("a state beside the line on which the confinement vanishes leads to none on it")
-        found.append(_moments(basis, unknown, layout))
+        found.append(_in(layout, basis.modes, moments_from(basis, unknown)))
     if all(vanishes(pair) for pair in found):
         return None
     return CurvePoint(
@@ -52,17 +49,6 @@ def zero_field_point(one: CurvePoint, other: CurvePoint, interval: tuple[float, 
         other_sine=found[1][1],
         layout=layout,
     )
-
-
-def _moments(basis: Basis, b: Floats, layout: Layout) -> Pair:
-    """Return the moments of a state in a layout as far as its unknown has them."""
-    if basis.invariants is None:
-        cosine = np.zeros(int(basis.degrees[-1]) + 1)
-        cosine[0], cosine[basis.degrees] = 1.0, b * basis.degrees
-        pair = cosine, np.zeros_like(cosine)
-    else:
-        pair = packed_moments(basis, b)
-    return _in(layout, basis.modes, pair)
 
 
 def _in(layout: Layout, modes: Modes, pair: Pair) -> Pair:

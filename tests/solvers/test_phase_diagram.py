@@ -233,13 +233,17 @@ def test_a_confinement_may_vanish_within_a_window():
     assert not any("a curve is missing" in warning for warning in diagram.warnings)
     assert {(region.minimiser, region.stable) for region in diagram.regions} == {("primary", 1), ("1-cluster", 1)}
     assert all(region.agrees for region in diagram.regions)
+    (exchange,) = [line for line in diagram.curves if line.type == "transition"]
+    assert np.abs(exchange.first).max() <= 1e-12
     angles = 2.0 * np.pi * np.arange(256) / 256
     for line in diagram.curves:
+        if line is exchange:
+            continue
         for (factor, coupling), cosine in zip(line.values, line.cosine, strict=True):
             # Critical is where kappa times the variance of a first mode is one.
             density = np.exp(-factor * problem.confinement.values(angles))
             density /= density.sum()
-            assert abs(abs(cosine[2]) - abs(density @ np.cos(2.0 * angles))) < 1e-12
+            assert abs(cosine[2] - density @ np.cos(2.0 * angles)) < 1e-12
             variances = [density @ wave(angles) ** 2 for wave in (np.cos, np.sin)]
             assert min(abs(coupling * variance - 1.0) for variance in variances) < 1e-11
 
