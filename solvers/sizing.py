@@ -125,10 +125,10 @@ def equation_among(
 
 def in_confinement(problem: Equation, basis: Basis, geometry: Geometry) -> Basis:
     """Return the basis of the same densities in the confinement of a problem, itself if it has none."""
+    if basis.invariants is not None and (problem.confinement is not None or basis.invariants.held_by is not None):
+        return InvariantBasis(basis.invariants.group, basis.cells, basis.nodes, confining_field(problem))
     if problem.confinement is None:
         return basis
-    if basis.invariants is not None:
-        return InvariantBasis(basis.invariants.group, basis.cells, basis.nodes, confining_field(problem))
     size = Size(basis.cells, basis.nodes, confinement_field(problem, basis.symmetry, basis.nodes))
     found = geometry.basis(problem, basis.symmetry, size, even=True)
     return found if found.cosines is None else found.cosines.about(basis.axis)

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.interpolate import CubicSpline
 
 from ..arguments import checked
 from ..equations import has_free_energy
@@ -186,10 +187,11 @@ def _separates(diagram: PhaseDiagram, curve: Curve, x: Floats, y: Floats) -> NDA
     """Return for each piece between two points of a curve whether it separates regions, (P - 1,)."""
     unit = diagram.window[1] - diagram.window[0]
     middles = np.linspace(0.0, len(curve) - 1.0, 2 * x.size - 1)[1::2]
-    if curve.type == "transition" and np.ptp(x) <= STRAIGHT * (diagram.interval[1] - diagram.interval[0]):
-        # Where the confinement vanishes the minimiser turns, unless it is the uniform state.
-        gaps = curve.observables[FREE_ENERGY_GAP]
-        return np.asarray(np.interp(middles, np.arange(len(curve)), gaps) < 0.0)
+    if _is_vertical(diagram, curve):
+        # Where the confinement vanishes the minimiser turns, unless another line or the uniform state has it.
+        couplings = CubicSpline(np.arange(len(curve)), curve.coupling)(middles)
+        others = [_gaps_at(each, couplings) for each in diagram.curves if _beside(diagram, each, curve)]
+        return np.asarray(_gaps_at(curve, couplings) < np.min([np.zeros(middles.size), *others], axis=0))
     found = [
         any(
             _separates_at(diagram, curve, int(place), float(first), float(height), aside * unit) for aside in BESIDE
@@ -197,6 +199,26 @@ def _separates(diagram: PhaseDiagram, curve: Curve, x: Floats, y: Floats) -> NDA
         for place, first, height in zip(middles, 0.5 * (x[1:] + x[:-1]), 0.5 * (y[1:] + y[:-1]), strict=True)
     ]
     return np.array(found, dtype=bool)
+
+
+def _is_vertical(diagram: PhaseDiagram, curve: Curve) -> bool:
+    """Return whether the parameter does not change along a first-order line."""
+    width = diagram.interval[1] - diagram.interval[0]
+    return curve.type == "transition" and bool(np.ptp(curve.first) <= STRAIGHT * width)
+
+
+def _beside(diagram: PhaseDiagram, one: Curve, other: Curve) -> bool:
+    """Return whether a line is another one than a vertical one at the same value of the parameter."""
+    width = diagram.interval[1] - diagram.interval[0]
+    near = abs(float(one.first[0] - other.first[0])) <= STRAIGHT * width
+    return one is not other and _is_vertical(diagram, one) and near
+
+
+def _gaps_at(curve: Curve, couplings: Floats) -> Floats:
+    """Return the free energy along a vertical line at some couplings, infinite where it has none of them."""
+    known, places = np.unique(curve.coupling, return_index=True)
+    found = CubicSpline(known, curve.observables[FREE_ENERGY_GAP][places], extrapolate=False)(couplings)
+    return np.where(np.isnan(found), np.inf, found)
 
 
 def _separates_at(

@@ -6,11 +6,10 @@ a few values between; a special point that lies on no known curve starts one.
 """
 
 import dataclasses
-import math
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from itertools import combinations, product
+from itertools import combinations, pairwise, product
 from typing import Any
 
 import numpy as np
@@ -18,6 +17,7 @@ import numpy.typing as npt
 from scipy.interpolate import KroghInterpolator
 
 from meanfield import Curve, CurvePoint, MeanfieldError, OrganisingPoint, SpecialPoint
+from meanfield.harmonics import moments_of
 
 from ..curves import curve
 from ..two_parameters import STARTS, triple_point, zero_field_point
@@ -37,10 +37,13 @@ NEARBY = 1e-3
 TURNING = 1e-3
 # Curves whose ends are nearer than this are one.
 SAME_END = 1e-8
+# So many times a line may pass a place at which it crosses another.
+PASSING = 3
 # Organising points nearer than this are one.
 SAME_POINT = 1e-6
-# The height, as a share of the window's, at which states on two sides of zero field are taken.
-NEARLY_TOP = 0.99
+# The heights, as shares of the way to the strongest coupling of the window, at which states on two sides of zero
+# field are taken; their moments are those of a known line within this, between the points of that.
+HEIGHTS, SAME_STATE = (0.99, 0.75, 0.5, 0.25, 0.1), 0.02
 # Distance of a section from an organising point, in windows, and its largest share of the way to the next one.
 ASIDE, SHARE = 0.02, 0.4
 
@@ -84,23 +87,34 @@ class Found:
                 return
         self.points.append(point)
 
+    def join_births(self) -> None:
+        """Add the branch points on which they lie to the points at which states are born without a confinement."""
+        for index, point in enumerate(self.points):
+            if point.type == "mode interaction" and not np.any(point.cosine[1:]):
+                place = float(point.values[0]), float(point.coupling)
+                known = zip(self.curves, self.tracks, strict=True)
+                through = [each.label for each, track in known if self._times_on(each, track, *place)]
+                joined = tuple(dict.fromkeys((*point.curves, *through)))
+                self.points[index] = dataclasses.replace(point, curves=joined)
+
     def knows(self, kind: str, value: float, coupling: float) -> bool:
         """Return whether a point lies on a curve of a type."""
         return self.passing(kind, value, coupling) > 0
 
     def passing(self, kind: str, value: float, coupling: float) -> int:
-        """Return the number of curves of a type on which a point lies."""
+        """Return how often curves of a type pass a point."""
         tracks = zip(self.curves, self.tracks, strict=True)
-        return sum(known.type == kind and self._is_on(known, track, value, coupling) for known, track in tracks)
+        return sum(self._times_on(known, track, value, coupling) for known, track in tracks if known.type == kind)
 
-    def _is_on(self, curve: Curve, track: Floats, value: float, coupling: float) -> bool:
-        """Return whether a point lies on a curve with a track."""
+    def _times_on(self, curve: Curve, track: Floats, value: float, coupling: float) -> int:
+        """Return how often a curve with a track passes a point."""
         x, y = self.window.scaled(value, coupling)
-        if any(abs(wall.x - x) <= ON_CURVE and wall.low <= y <= wall.high for wall in walls_of(track)):
-            return True
+        walls = sum(abs(wall.x - x) <= ON_CURVE and wall.low <= y <= wall.high for wall in walls_of(track))
         graphs = [graph for graph in graphs_of(0, track) if graph.x[0] <= x <= graph.x[-1]]
-        nearest = min((abs(float(graph.at(np.array([x]))[0]) - y) for graph in graphs), default=np.inf)
-        return nearest <= ON_CURVE or (nearest <= NEARBY and self._passes(curve, value, coupling))
+        distances = np.array([abs(float(graph.at(np.array([x]))[0]) - y) for graph in graphs])
+        near = int(np.count_nonzero(distances <= NEARBY))
+        is_on = bool((distances <= ON_CURVE).any()) or (near > 0 and self._passes(curve, value, coupling))
+        return walls + (near if is_on else 0)
 
     def _passes(self, curve: Curve, value: float, coupling: float) -> bool:
         """Return whether a curve passes through a point, by the polynomial in the parameter about it."""
@@ -164,7 +178,7 @@ def curves_of(window: Window, count: int, search: bool, watch: Watch) -> Found:
     for point in organising:
         found.add_point(organising_point(window, point))
     stops = [point.value for point in organising]
-    values = _values(window, stops if window.zero_field is None else [*stops, window.zero_field], count)
+    values = _values(window, [*stops, *window.zero_fields], count)
     for number, value in enumerate(values):
         watch(number, len(values), f"{window.parameter} = {value:.4g}")
         section = Section(window, value, search)
@@ -172,7 +186,8 @@ def curves_of(window: Window, count: int, search: bool, watch: Watch) -> Found:
         _follow(found, section, watch)
         _follow_exchanges(found, section)
     _follow_tricritical(found)
-    _follow_zero_field(found)
+    for value in window.zero_fields:
+        follow_zero_field(found, value)
     _follow_triple(found)
     found.warnings += _warnings(found)
     found.points.sort(key=lambda point: float(point.values[0]))
@@ -199,18 +214,15 @@ def _follow_tricritical(found: Found) -> None:
                 _add_curve(found, origin, point, f"the {kind} of the branch born at a branch point", type=kind)
 
 
-def _follow_zero_field(found: Found) -> None:
-    """Follow the line of equal free energy of the states that are lowest on the two sides of where none confines.
+def follow_zero_field(found: Found, value: float) -> None:
+    """Follow the lines of equal free energy of states that are lowest on the two sides of where none confines.
 
-    They are one state in two orientations, so that the line has one value of the parameter.
+    They are one state in two orientations, so that a line has one value of the parameter; at each of some heights
+    they may be others.
     """
     window = found.window
-    value = window.zero_field
-    if value is None:
-        return
     near = value + BESIDE * (window.interval[1] - window.interval[0])
-    height = NEARLY_TOP * window.heights[1] + (1.0 - NEARLY_TOP) * window.heights[0]
-    problem = window.at(near).at(coupling=height * window.unit(near))
+    origin = "where the confinement vanishes"
     sections = [
         min(known, key=lambda section: abs(section.value - value))
         for known in (
@@ -218,20 +230,45 @@ def _follow_zero_field(found: Found) -> None:
             [section for section in found.sections if section.value > value],
         )
     ]
-    states = [section.lowest(height, problem) for section in sections]
-    if states[0] is None or states[1] is None:
-        return
-    try:
-        start = zero_field_point(states[0], states[1], window.interval)
-    except MeanfieldError as error:
-        where = f"{window.parameter} = {value:.6g}"
-        found.warnings.append(f"the line on which the confinement vanishes, at {where}, is not followed: {error}")
-        return
-    if start is not None:
-        origin, (lowest, highest) = "where the confinement vanishes", window.couplings(near)
-        # It does not leave the window and return, as others may.
-        highest += highest - lowest
-        _add_curve(found, origin, start, f"the line {origin}", largest_coupling=highest)
+    weakest, strongest = sorted(window.heights, key=abs)
+    lowest, highest = sorted(map(abs, window.couplings(near)))
+    said: set[str] = set()
+    for share in HEIGHTS:
+        height = weakest + share * (strongest - weakest)
+        problem = window.at(near).at(coupling=height * window.unit(near))
+        states = [section.lowest(height, problem) for section in sections]
+        if states[0] is None or states[1] is None:
+            continue
+        try:
+            start = zero_field_point(states[0], states[1], window.interval)
+        except MeanfieldError as error:
+            said.add(str(error))
+            continue
+        if start is not None and not any(_has_state(line, start) for line in found.curves):
+            # It does not leave the window and return, as others may.
+            farthest = highest + (highest - lowest)
+            _add_curve(found, origin, start, f"the line {origin}", largest_coupling=farthest)
+            found.join_births()
+    where = f"{window.parameter} = {value:.6g}"
+    found.warnings += [f"a line {origin}, at {where}, is not followed: {each}" for each in sorted(said)]
+
+
+def _has_state(line: Curve, start: CurvePoint) -> bool:
+    """Return whether a line at the parameter of a point has its state there, in any orientation."""
+    assert start.problem is not None
+    distance = float(np.abs(line.first - float(start.problem.parameters[line.parameters[0]])).max())
+    if line.type != "transition" or distance > ON_CURVE * (line.interval[1] - line.interval[0]):
+        return False
+    order = np.argsort(line.coupling)
+    domain = start.problem.domain
+    known = moments_of(domain, line.layout, line.cosine[order], line.sine[order]).lengths
+    own = moments_of(domain, start.layout, start.cosine, start.sine).lengths
+    coupling = float(start.coupling)
+    if not line.coupling[order[0]] <= coupling <= line.coupling[order[-1]]:
+        return False
+    count = min(known.shape[1], own.size)
+    there = np.array([np.interp(coupling, line.coupling[order], known[:, degree]) for degree in range(count)])
+    return bool(np.abs(there - own[:count]).max() <= SAME_STATE)
 
 
 def _follow_triple(found: Found) -> None:
@@ -258,24 +295,34 @@ def _follow_triple(found: Found) -> None:
 
 def _triple_points(found: Found, first: int, second: int) -> list[OrganisingPoint]:
     """Return the triple points in the window at which two lines, by number, cross."""
-    window, lines = found.window, (found.curves[first], found.curves[second])
+    lines = found.curves[first], found.curves[second]
     graphs = (graphs_of(0, found.tracks[index]) for index in (first, second))
     points = []
     places = {
         (x, float(one.at(np.array([x]))[0])) for one, other in product(*graphs) for x in crossings(one, other)
     }
     for place in places | _on_walls(found.tracks[first], found.tracks[second]):
-        value, _ = window.unscaled(*place)
-        one, other = (_nearest(window, line, place) for line in lines)
-        try:
-            point = triple_point(one, other, window.interval, (lines[0].label, lines[1].label))
-        except MeanfieldError as error:
-            where = f"{window.parameter} = {value:.6g}"
-            found.warnings.append(f"a triple point where lines cross at {where} was not looked for: {error}")
-            continue
-        if point is not None and window.contains(float(point.values[0]), float(point.coupling)):
+        pairs = product(_beside(found, first, place), _beside(found, second, place))
+        labels = lines[0].label, lines[1].label
+        tried = (_triple_point(found, one, other, labels, place) for one, other in pairs)
+        point = next((point for point in tried if point is not None), None)
+        if point is not None and found.window.contains(float(point.values[0]), float(point.coupling)):
             points.append(point)
     return points
+
+
+def _triple_point(
+    found: Found, one: CurvePoint, other: CurvePoint, labels: tuple[str, str], place: tuple[float, float]
+) -> OrganisingPoint | None:
+    """Return the triple point at a place, in the window as the unit square, beside points of two lines; or None."""
+    window = found.window
+    value, height = window.unscaled(*place)
+    try:
+        return triple_point(one, other, window.interval, labels, (value, height * window.unit(value)))
+    except MeanfieldError as error:
+        where = f"{window.parameter} = {value:.6g}"
+        found.warnings.append(f"a triple point where lines cross at {where} was not looked for: {error}")
+        return None
 
 
 def _on_walls(one: Floats, other: Floats) -> set[tuple[float, float]]:
@@ -289,15 +336,20 @@ def _on_walls(one: Floats, other: Floats) -> set[tuple[float, float]]:
     }
 
 
-def _nearest(window: Window, line: Curve, place: tuple[float, float]) -> CurvePoint:
-    """Return the point of a line nearest to a place, with the window as the unit square.
+def _beside(found: Found, index: int, place: tuple[float, float]) -> list[CurvePoint]:
+    """Return the points of a line, by number, nearest to a place each time that the line passes it.
 
-    One whose state is not uniform, as it may be at the ends.
+    Those whose state is not uniform, as it may be at the ends.
     """
+    line, track = found.curves[index], found.tracks[index]
     clustered = np.flatnonzero(np.any(line.cosine[:, 1:], axis=1) | np.any(line.sine[:, 1:], axis=1))
-    known = zip(line.first[clustered].tolist(), line.second[clustered].tolist(), strict=True)
-    distances = [math.dist(window.scaled(*each), place) for each in known]
-    return line.point(int(clustered[np.argmin(distances)]))
+    distances = np.linalg.norm(track - place, axis=1)
+    around = np.concatenate([[np.inf], distances, [np.inf]])
+    passing = np.flatnonzero((distances <= around[:-2]) & (distances <= around[2:]))
+    passing = passing[np.argsort(distances[passing])][:PASSING]
+    nearest = passing * (len(line) - 1) / (len(track) - 1)
+    chosen = [int(clustered[np.argmin(np.abs(clustered - share))]) for share in nearest.tolist()]
+    return [line.point(number) for number in dict.fromkeys(chosen)]
 
 
 def _complete(found: Found, point: OrganisingPoint) -> None:
@@ -335,7 +387,8 @@ def _values(window: Window, organising: Sequence[float], count: int) -> list[flo
         if 0 < place < len(stops) - 1
         for side in (-1, 1)
     ]
-    return sorted({*beside, *evenly(window.interval, count)})
+    values = sorted({*beside, *evenly(window.interval, count, (0.0, *window.zero_fields))})
+    return [value for last, value in pairwise([-np.inf, *values]) if value - last > SAME_END * (high - low)]
 
 
 def _follow(found: Found, section: Section, watch: Watch) -> None:

@@ -81,8 +81,8 @@ def _inconsistent(window: Window, cells: Sequence[Cell], votes: "Counter[Phase]"
     place = _at(window, *_middle(max(cells, key=lambda cell: cell.area)))
     found = "; ".join(_words(phase, window.problem) for phase in votes)
     return (
-        f"diagrams at fixed {window.parameter} differ inside the region around {place}: a curve is missing "
-        f"({found})"
+        f"diagrams at fixed {window.parameter} differ inside the region around {place}: a curve is missing, or one "
+        f"state is named after two branches ({found})"
     )
 
 

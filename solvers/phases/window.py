@@ -3,9 +3,11 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import pairwise
 
 import numpy as np
 import numpy.typing as npt
+from scipy.optimize import brentq
 
 from meanfield import Curve, Equation, InvalidInput
 from meanfield.equations import Interaction, at_uniform
@@ -13,6 +15,7 @@ from meanfield.records import smooth
 from meanfield.theory import critical_modes, transition_coupling
 
 from ..arguments import require_parameter_range, require_range
+from ..bases import EPS
 from ..labels import own_name
 from ..significant import COMPARED_BY
 
@@ -22,8 +25,9 @@ Floats = npt.NDArray[np.float64]
 FAR, SAMPLES = 16.0, 9
 # A section nearer to zero than this share of the distance between two is moved by as much.
 OFF_ZERO = 0.1
-# The confinement vanishes where this share of its largest is left; a value beside that, in intervals.
-VANISHING, BESIDE = 1e-12, 1e-9
+# The confinement vanishes where this share of its largest is left; a value beside that, in intervals. Signs are
+# looked at for so many values, and a zero nearer to an end than this share of the interval is the end.
+VANISHING, BESIDE, ZEROS, NEAR_END = 1e-12, 1e-9, 64, 1e-6
 # The states that all others are born of, without a confinement and in one.
 UNIFORM, PRIMARY = "uniform", "primary"
 
@@ -110,24 +114,35 @@ class Window:
         return FAR * max(units, default=np.inf) * max(map(abs, self.heights))
 
     @cached_property
-    def zero_field(self) -> float | None:
-        """The value of the parameter, not at the ends, at which the confinement vanishes; None without one."""
-        low, high = self.interval
-        problem = self.problem
+    def zero_fields(self) -> tuple[float, ...]:
+        """The values of the parameter, not at the ends, at which the confinement vanishes and changes its sign."""
+        problem, (low, high) = self.problem, self.interval
         if problem.confinement is None or not problem.zonal or problem.place_of(self.parameter)[0] != "confinement":
-            return None
-        first, last = (Interaction(self.at(value)).phased_forces(COMPARED_BY) for value in self.interval)
-        change = last - first
-        if not np.any(change):
-            return None
-        # Where it changes linearly it vanishes there or nowhere.
-        share = -float((first.conj() @ change).real) / float((change.conj() @ change).real)
-        largest = max(float(np.abs(each).max()) for each in (first, last))
-        if not 0.0 < share < 1.0 or np.abs(first + share * change).max() > VANISHING * largest:
-            return None
-        value = low + share * (high - low)
-        beside = Interaction(self.at(value + BESIDE * (high - low))).phased_forces(COMPARED_BY)
-        return value if np.abs(beside).max() <= 2.0 * BESIDE * np.abs(change).max() else None
+            return ()
+        values = np.linspace(low, high, ZEROS)
+        forces = np.array([self._forces(value) for value in values.tolist()])
+        largest = forces[np.argmax(np.abs(forces).max(axis=1))]
+
+        def along(value: float) -> float:
+            return float((self._forces(value) @ largest.conj()).real)
+
+        signs = np.sign((forces @ largest.conj()).real)
+        places = np.flatnonzero(signs)
+        found = [
+            float(brentq(along, float(values[one]), float(values[other]), xtol=EPS * (high - low), rtol=4 * EPS))
+            for one, other in pairwise(places.tolist())
+            if signs[one] != signs[other]
+        ]
+        most, edge = float(np.abs(largest).max()), NEAR_END * (high - low)
+        return tuple(
+            value
+            for value in found
+            if low + edge < value < high - edge and np.abs(self._forces(value)).max() <= VANISHING * most
+        )
+
+    def _forces(self, value: float) -> npt.NDArray[np.complex128]:
+        """Return the forces of the confinement at a value of the parameter, (n,), over the noise."""
+        return np.asarray(Interaction(self.at(value)).phased_forces(COMPARED_BY))
 
     def name_of(self, label: str) -> str:
         """Return the name in the label of a state; the uniform one is primary where the confinement vanishes."""
@@ -200,12 +215,15 @@ def _steps_over(values: Floats, value: float) -> list[int]:
     return np.flatnonzero((values[:-1] - value) * (values[1:] - value) < 0.0).tolist()
 
 
-def evenly(interval: tuple[float, float], count: int) -> Sequence[float]:
-    """Return the middles of so many equal parts of an interval, moved off zero.
+def evenly(interval: tuple[float, float], count: int, avoided: Sequence[float] = (0.0,)) -> Sequence[float]:
+    """Return the middles of so many equal parts of an interval, moved off zero or other values.
 
     Where a parameter vanishes a term of the equation does, and states are those of a larger symmetry.
     """
     low, high = interval
     width = (high - low) / count
-    middles = [low + width * (part + 0.5) for part in range(count)]
-    return [middle + OFF_ZERO * width if abs(middle) < OFF_ZERO * width else middle for middle in middles]
+    middles = low + width * (np.arange(count) + 0.5)
+    for value in avoided:
+        middles[np.abs(middles - value) < OFF_ZERO * width] = value + OFF_ZERO * width
+    found: list[float] = middles.tolist()
+    return found

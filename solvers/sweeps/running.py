@@ -110,7 +110,7 @@ def _submitted(
                 _settle(waiting.pop(future), outcome_of(future), keep, lost, suspects)
     except KeyboardInterrupt:
         for future in [future for future in waiting if future.done()]:
-            _settle(waiting.pop(future), outcome_of(future), keep, lost)
+            _settle(waiting.pop(future), outcome_of(future), keep, lost, suspects)
         raise
     finally:
         for future in waiting:

@@ -103,7 +103,9 @@ def _joined(
     warnings: list[str] = []
     for direction, side in sorted(sides.items()):
         if side.outcome is Outcome.FOLDED:
-            side.knots += folded_end(side, plane)
+            folded = folded_end(side, plane)
+            side.knots += folded
+            warnings += [] if folded else ["the line ends where both of its states do, at a point not located"]
         found = _rows(side, direction, label, equation.kind, plane, points, warnings)
         rows += found[::-1] if direction < 0 else found[(0 if closed else 1) :]
     origin = rows[0].arclength
@@ -249,8 +251,10 @@ def _add_uniform(
     row = uniform_row(found.problem, (first, second), (float(tangent[0]), float(tangent[1])), arclength)
     row.second, row.label = None if rows[-1].second is None else row.moments, found.type
     rows.append(row)
-    through = (label, *(threshold_label(mode) for mode in found.modes))
-    points.append(organising(row, found.type, plane, found.bounds, through, WORDS[found.type]))
+    through, text = (label, *(threshold_label(mode) for mode in found.modes)), WORDS[found.type]
+    if plane.confined:
+        through, text = (label,), "states of all orientations are born there, where nothing confines"
+    points.append(organising(row, found.type, plane, found.bounds, through, text))
 
 
 def _apart_from_threshold(knot: Knot, end: Floats, power: int) -> Floats:

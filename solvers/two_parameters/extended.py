@@ -17,6 +17,7 @@ from meanfield.records import CurveType
 
 from ..bases import EPS, Basis, Floats, Gibbs, Integers
 from ..branches.continuation import Point, length
+from ..domains import solvers_of
 from ..equation import Evaluation, StationaryEquation
 from ..limits import MAX_UNKNOWNS
 from ..significant import even_size
@@ -233,10 +234,13 @@ class ExtendedEquation(StationaryEquation):
 
     def halvings(self, point: Point) -> Iterator[Halving]:
         """Yield the states with the images by transformations that are their own inverses."""
+        geometry = solvers_of(self.plane.problem).geometry
         for place, basis in enumerate(self.bases):
             if basis.even:
-                # A confinement may tell a state from its image by half a period.
-                if self.plane.confining_symmetry % (2 * basis.symmetry) == 0:
+                # A confinement may tell a state from its image by half a period, and on spheres there is one only.
+                doubled = 2 * basis.symmetry
+                turns = doubled == geometry.symmetry(doubled) and self.plane.confining_symmetry % doubled == 0
+                if turns and np.any(basis.cells % 2):
                     yield Halving(place)
                 continue
             own = point.b[self._places(place)]

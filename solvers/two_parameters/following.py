@@ -24,7 +24,7 @@ CAREFUL = 0.25
 # A chord misses the curve by less than this share of its length.
 MISSED = 0.3
 # Organising points at which a direction of a clustered state is neutral beside those of its curve.
-NEUTRAL = ("mode interaction", "end point")
+NEUTRAL = ("mode interaction", "end point", "tricritical")
 # Points at which the turn of the last arc, where states meet, is looked for before it is refined.
 SAMPLES = 9
 # Roundings of a coordinate to which the end of an interval is met.
@@ -188,8 +188,7 @@ def _goes_back(last: Knot, knot: Knot) -> bool:
 
     There both states of a line end in folds, and it goes on back over itself, between two others.
     """
-    turned = last.point.solution.tangent_q * knot.point.solution.tangent_q < 0.0
-    return turned and _vertical([last, knot])
+    return last.row.tangent[1] * knot.row.tangent[1] < 0.0 and _vertical([last, knot])
 
 
 def behind_start(side: Side) -> list[Point]:
@@ -321,11 +320,7 @@ def _first_rate(point: Point) -> float:
 
 def turns_freely(point: Point) -> bool:
     """Return whether the confinement vanishes at a point, where rotations are neutral and no mode is critical."""
-    equation = extended(point)
-    if not equation.plane.confined:
-        return False
-    coefficients = equation.system(point.b, point.q).states[0].coefficients
-    return bool(np.abs(coefficients.forces).max() <= KNOWN * np.abs(coefficients.slopes[1]).max())
+    return extended(point).system(point.b, point.q).states[0].coefficients.forces_vanish
 
 
 def _is_rounding(point: Point, function: Callable[[Point], float]) -> bool:

@@ -69,20 +69,22 @@ def folded_end(side: Side, plane: Plane) -> list[Knot]:
     They are one state in two orientations. There the system of both has two null vectors, that of each only one.
     """
     last = side.knots[-1].point
-    equation, x = extended(last), float(last.b[-1])
-    found = []
+    equation = extended(last)
+    # What stays is x, or q of planes without the coupling.
+    stays = (1.0, 0.0) if plane.in_coupling else (0.0, 1.0)
+    ends = []
     for state in equation.system(last.b, last.q).states:
         basis = state.weighted.basis
         fold = FoldEquation(plane, (basis,), null_vectors(plane, basis, state.place, state.unknown))
-        at_x = np.append(np.zeros(basis.degrees.size), 1.0)
-        solution = correct(fold, np.append(state.unknown, x), last.q, at_x, 0.0, POLISHED)
+        border = np.append(np.zeros(basis.degrees.size), stays[0])
+        solution = correct(fold, np.append(state.unknown, state.place[0]), last.q, border, stays[1], POLISHED)
         if solution is None:
             return []
-        found.append(solution)
-    q = found[0].q
-    if max(abs(each.q - q) for each in found) > SAME_FOLD * q:
+        ends.append(solution)
+    places = np.array([[each.b[-1], each.q] for each in ends])
+    if np.abs(np.diff(places, axis=0)).max(initial=0.0) > SAME_FOLD * np.abs(places).max():
         return []
-    b = np.append(np.concatenate([each.b[:-1] for each in found]), x)
+    b, q = np.concatenate([*(each.b[:-1] for each in ends), ends[0].b[-1:]]), ends[0].q
     arclength = last.arclength + length(b - last.b, q - last.q)
     solution = replace(last.solution, b=b, q=q, evaluation=equation.evaluate(b, q))
     return [Knot.at(Point(equation, solution, arclength))]

@@ -18,17 +18,20 @@ from functools import cached_property, partial
 from typing import Any, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from meanfield import Equation, InvalidInput, Number
 from meanfield.equations import NEGLIGIBLE, Capability, is_velocity
 
 from ..bases import EPS, Basis, Floats, Integers
 from ..bases.confining import ConfiningField
+from ..domains import solvers_of
 from ..significant import common_symmetry
 
+Complexes = npt.NDArray[np.complex128]
 COUPLING = "coupling"
-# Axes are one to this share of a rotation.
-ALIKE = 1e-6
+# Forces up to this share of their change over the unit of a parameter are none.
+VANISHED = 1e-9
 # Values of a parameter of the confinement at which its symmetry is looked at.
 SAMPLES = 5
 
@@ -120,12 +123,14 @@ class Plane:
         count = max(1, self.confining_symmetry)
         return tuple(self.axis + np.pi * place / count for place in range(count))
 
-    def same_axis(self, one: float, other: float) -> bool:
-        """Return whether a rotation that leaves the confinement as it is takes one of its axes to another."""
-        symmetry = self.confining_symmetry
-        # An axis is the same after half a turn, which is half of a rotation more where the symmetry is odd.
-        rotations = (one - other) * symmetry / (2.0 * np.pi) * (1 + symmetry % 2)
-        return bool(abs(rotations - np.rint(rotations)) <= ALIKE)
+    def images(self, moments: Complexes) -> Complexes:
+        """Return complex moments of degrees from one, (n,), under all rotations that keep the confinement, (m, n).
+
+        Of states about the axis of a sphere, turned upside down where it is the same there.
+        """
+        count = max(1, solvers_of(self.problem).geometry.symmetry(self.confining_symmetry))
+        turns = np.multiply.outer(np.arange(count), np.arange(1, moments.size + 1))
+        return np.asarray(moments * np.exp(-2j * np.pi / count * turns))
 
     @cached_property
     def held_by(self) -> ConfiningField | None:
@@ -351,6 +356,13 @@ class Coefficients:
     def largest(self) -> float:
         """The largest modulus of lambda_k and of the forces."""
         return float(max(np.abs(self.strengths).max(), np.abs(self.forces).max(initial=0.0)))
+
+    @property
+    def forces_vanish(self) -> bool:
+        """Whether the plane has a confinement, and it vanishes here up to rounding, so that rotations are free."""
+        return self._plane.confined and bool(
+            np.abs(self.forces).max() <= VANISHED * np.abs(self.slopes[1]).max(initial=0.0)
+        )
 
     @cached_property
     def slopes(self) -> tuple[Floats, Floats]:

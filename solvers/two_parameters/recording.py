@@ -68,6 +68,11 @@ def stationary_point(state: AtState, problem: Equation) -> Point:
     return Point(equation, Solution(b, q, evaluation, np.zeros_like(b), 1.0, negative), 0.0)
 
 
+def _turns(state: AtState) -> bool:
+    """Return whether a confinement holds a state by rounding errors only, which would decide on its stability."""
+    return float(np.abs(state.coefficients.forces).max()) <= NEUTRAL * float(np.abs(state.moments).max())
+
+
 def unstable_directions(point: Point) -> int:
     """Return the number of unstable directions at a state, without those that are neutral."""
     equation: StationaryEquation = point.equation
@@ -78,6 +83,10 @@ def row_of(point: Point, system: System, layout: Layout | None = None) -> Row:
     """Return a point of a followed curve, with its system there, as a row in the layout of the curve or another."""
     place = system.place
     stationary = [stationary_point(state, place.problem) for state in system.states]
+    counted = stationary
+    if place.problem.confinement is not None and all(map(_turns, system.states)):
+        free = place.problem.replace(confinement=None)
+        counted = [stationary_point(state, free) for state in system.states]
     equation = point.equation
     assert isinstance(equation, ExtendedEquation)
     layout = layout or equation.layout
@@ -95,7 +104,7 @@ def row_of(point: Point, system: System, layout: Layout | None = None) -> Row:
         known[1][:2] if len(known) > 1 else None,
         stationary[0].invariant,
         point.solution.residual,
-        tuple(map(unstable_directions, stationary)),
+        tuple(map(unstable_directions, counted)),
         max(modes for *_, modes in known),
         point.arclength,
         layout=layout,

@@ -7,7 +7,7 @@ the uniform state, whose free energy is the origin, is no unknown.
 from collections.abc import Sequence
 from dataclasses import replace
 from itertools import combinations
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -22,12 +22,14 @@ from .assembling import UNIFORM, WORDS
 from .at_place import state_at
 from .plane import Plane
 from .recording import Row, moments_in, organising, stationary_point
-from .starts import located, plane_of, start_of
+from .starts import located, moments_from, plane_of, start_of
 from .states import GradientState
 from .transitions import MERGED, TransitionEquation, gradient_state, group_of
 
 # States of two lines at one value of the first parameter, near where they cross, are one within this.
 SAME = 1e-2
+# A line on which x changes by less than this share of q is vertical.
+STEEP = 1e-6
 # Newton's method ends where steps are this small, relative to parameters above one, after so many at most.
 SMALLEST, MOST = 1e-13, 20
 # Roundings of a moment and of a free energy.
@@ -42,7 +44,11 @@ class _Member(NamedTuple):
 
 
 def triple_point(
-    one: CurvePoint, other: CurvePoint, interval: tuple[float, float], curves: tuple[str, str]
+    one: CurvePoint,
+    other: CurvePoint,
+    interval: tuple[float, float],
+    curves: tuple[str, str],
+    crossing: tuple[float, float],
 ) -> OrganisingPoint | None:
     """Return the triple point near where two first-order lines cross.
 
@@ -54,6 +60,8 @@ def triple_point(
         The range of the first parameter.
     curves
         The labels of the lines.
+    crossing
+        About where they cross, the two parameters.
 
     Returns
     -------
@@ -62,8 +70,9 @@ def triple_point(
         they have none in common.
     """
     plane = plane_of(start_of(one), one.parameters, interval)
-    place, first = _members(plane, one)
-    _, second = _members(plane, other, place)
+    aim = plane.coordinates(*crossing)
+    place, first = _members(plane, one, aim)
+    _, second = _members(plane, other, aim)
     pairs = [(i, j) for i in range(2) for j in range(2)]
     shared = [(i, j) for i, j in pairs if _same(plane, first[i], second[j])]
     if len(shared) != 1:
@@ -73,9 +82,9 @@ def triple_point(
 
 
 def _members(
-    plane: Plane, point: CurvePoint, aim: tuple[float, float] | None = None
+    plane: Plane, point: CurvePoint, aim: tuple[float, float]
 ) -> tuple[tuple[float, float], list[_Member]]:
-    """Return x and q of a point of a line and its two states, at the x of an aim if one is given."""
+    """Return x and q of a line at the x of an aim, or at its q if x does not change along it, and its states."""
     start = start_of(point)
     place, basis, b = located(start, plane, start.first)
     bases, unknowns = [basis], [b]
@@ -83,30 +92,44 @@ def _members(
         _, basis, b = located(start, plane, start.second)
         bases, unknowns = [*bases, basis], [*unknowns, b]
     equation = TransitionEquation(plane, tuple(bases))
-    x, q = place if aim is None else (aim[0], place[1])
+    unknown, (x, q) = np.concatenate([*unknowns, place[:1]]), place
+    across, down = equation.system(unknown, q).normal
     border = np.zeros(equation.scales.size)
-    border[-1] = 1.0
-    found = correct(equation, np.concatenate([*unknowns, [x]]), q, border, 0.0, POLISHED)
+    if abs(down) <= STEEP * abs(across):
+        found = correct(equation, unknown, aim[1], border, 1.0, POLISHED)
+    else:
+        border[-1] = 1.0
+        found = correct(equation, np.append(unknown[:-1], aim[0]), q, border, 0.0, POLISHED)
     if found is not None:
-        unknowns, q = list(np.split(found.b[:-1], np.cumsum([each.degrees.size for each in bases])[:-1])), found.q
-    known = [_Member(*pair) for pair in zip(bases, unknowns, strict=True)]
+        unknown, x, q = found.b, float(found.b[-1]), found.q
+    parts = np.split(unknown[:-1], np.cumsum([each.degrees.size for each in bases])[:-1])
+    known = [_Member(*pair) for pair in zip(bases, parts, strict=True)]
     return (x, q), known if len(known) == 2 else [*known, _Member(None, None)]
 
 
 def _same(plane: Plane, one: _Member, other: _Member) -> bool:
-    """Return whether two states near the crossing are one, or images of each other by half a period."""
+    """Return whether two states near the crossing are one, or images of each other."""
     if one.basis is None or other.basis is None:
         return one.basis is other.basis
     if one.basis.symmetry != other.basis.symmetry or group_of(one.basis) is not group_of(other.basis):
         return False
-    about_both = one.basis.symmetry % max(1, plane.confining_symmetry) == 0
-    if not (about_both or plane.same_axis(one.basis.axis, other.basis.axis)):
-        return False
-    mine = np.isin(one.basis.degrees, other.basis.degrees)
-    theirs = np.isin(other.basis.degrees, one.basis.degrees)
     assert one.unknown is not None
     assert other.unknown is not None
-    return bool(np.abs(np.abs(one.unknown[mine]) - np.abs(other.unknown[theirs])).max(initial=0.0) <= SAME)
+    if plane.confined and one.basis.even:
+        mine, theirs = (
+            _from_zero(basis, b) for basis, b in ((one.basis, one.unknown), (other.basis, other.unknown))
+        )
+        count = min(mine.size, theirs.size)
+        turned = plane.images(theirs[:count])
+        return bool(np.abs(turned - mine[:count]).max(axis=1).min() <= SAME)
+    shared = np.isin(one.basis.degrees, other.basis.degrees), np.isin(other.basis.degrees, one.basis.degrees)
+    return bool(np.abs(np.abs(one.unknown[shared[0]]) - np.abs(other.unknown[shared[1]])).max(initial=0.0) <= SAME)
+
+
+def _from_zero(basis: Basis, b: Floats) -> Any:
+    """Return the unknowns of a state with an axis as complex moments from angle 0, by degree and over it."""
+    cosine, sine = moments_from(basis, b)
+    return (cosine - 1j * sine)[1:] / np.arange(1, cosine.size)
 
 
 def _located(

@@ -4,12 +4,13 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 import numpy as np
+from scipy.optimize import newton
 
 from meanfield import Equation, InvalidInput, MeanfieldError, Number, Outcome
 from meanfield.equations import Interaction
 from meanfield.theory import UniformPoint, lacks_normal_form, mode_interactions, tricritical_points
 
-from ..bases import Floats
+from ..bases import EPS, Floats
 from ..branches.continuation import Point, length
 from .beside import FIRST, NEARBY, NEARLY_CRITICAL, point_beside
 from .following import KNOWN, Side, extended, follow, turned_back, turns_freely
@@ -78,32 +79,49 @@ def _in_zero_field(side: Side, plane: Plane) -> UniformEnd | None:
     """
     points = [knot.point for knot in side.knots]
     last = points[-1]
-    if not (turns_freely(last) and plane.in_coupling):
+    if not turns_freely(last):
         return None
-    place, (state, *_) = side.knots[-1].place, extended(last).system(last.b, last.q).states
+    state = extended(last).system(last.b, last.q).states[0]
     degree = int(state.weighted.basis.degrees[np.argmax(np.abs(state.unknown))])
-    # Without a confinement lambda of a degree, which is proportional to the coupling, is one at its threshold.
-    known = state.coefficients.strengths[plane.reference == degree]
-    if not known.size or abs(float(known[0]) - 1.0) > NEARLY_CRITICAL:
+    threshold = _threshold_in_zero_field(plane, (float(last.b[-1]), last.q), degree)
+    if threshold is None:
         return None
-    strength = float(known[0])
     sizes = [length(point.b[:-1], 0.0) for point in points]
     before = larger(sizes)
-    threshold = np.array([last.b[-1], last.q / strength])
-    if not leads_to(threshold, last, points[before], sizes[-1], sizes[before]):
+    if not leads_to(np.array(threshold), last, points[before], sizes[-1], sizes[before]):
         return None
-    coupling = place.problem.fixed_coupling / strength
-    here = dict(zip(plane.names, place.values, strict=True)) | {COUPLING: coupling}
-    first, second = (here[name] for name in plane.names)
+    place = plane.coefficients(*threshold, plane.reference).place
+    first, second = place.values
     rounding = plane.rounding(float(first))
+    along = COUPLING if plane.in_coupling else plane.other
     return UniformEnd(
         type="mode interaction",
         modes=(degree,),
-        problem=place.problem.replace(confinement=None, coupling=coupling),
+        problem=place.problem.replace(confinement=None),
         values=(first, second),
         bounds=(float(first) - rounding, float(first) + rounding),
-        tangent=np.array([float(name == COUPLING) for name in plane.names]),
+        tangent=np.array([float(name == along) for name in plane.names]),
     )
+
+
+def _threshold_in_zero_field(plane: Plane, last: tuple[float, float], degree: int) -> tuple[float, float] | None:
+    """Return x and q at which a degree is critical without a confinement, ahead of a point where it nearly is."""
+    x, q = last
+
+    def excess(x: float) -> float:
+        known = plane.coefficients(x, q, plane.reference).strengths[plane.reference == degree]
+        return float(known[0]) - 1.0 if known.size else np.nan
+
+    here = excess(x)
+    if not abs(here) <= NEARLY_CRITICAL:
+        return None
+    if plane.in_coupling:
+        # Lambda of a degree is proportional to the coupling.
+        return x, q / (1.0 + here)
+    try:
+        return float(newton(excess, x, x1=x + BESIDE, tol=EPS, rtol=4 * EPS)), q
+    except (RuntimeError, InvalidInput):
+        return None
 
 
 def _in_coupling(plane: Plane, last: Point, degree: int, reach: float) -> Iterator[UniformEnd]:

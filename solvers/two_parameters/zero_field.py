@@ -1,14 +1,19 @@
 """The line on which states exchange that a confinement tells apart only by their orientation: where it vanishes."""
 
+import numpy as np
+
 from meanfield import CurvePoint, InvalidInput
 from meanfield.harmonics import Layout, Modes, in_layout, modes_of
 
 from .at_place import polished
 from .starts import Pair, located, moments_from, plane_of, start_of, vanishes
 
+# Moments of two states that are one at the line differ by less.
+SAME = 1e-6
+
 
 def zero_field_point(one: CurvePoint, other: CurvePoint, interval: tuple[float, float]) -> CurvePoint | None:
-    """Return a point of the line on which two states exchange, None if they are uniform there.
+    """Return a point of the line on which two states exchange, None if they are uniform there, or one.
 
     Parameters
     ----------
@@ -37,7 +42,9 @@ def zero_field_point(one: CurvePoint, other: CurvePoint, interval: tuple[float, 
         if unknown is None:
             raise InvalidInput("a state beside the line on which the confinement vanishes leads to none on it")
         found.append(_in(layout, basis.modes, moments_from(basis, unknown)))
-    if all(vanishes(pair) for pair in found):
+    count = min(pair[0].size for pair in found)
+    apart = max(float(np.abs(one[:count] - other[:count]).max()) for one, other in zip(*found, strict=True))
+    if all(vanishes(pair) for pair in found) or apart <= SAME:
         return None
     return CurvePoint(
         problem=one.problem,

@@ -1,5 +1,6 @@
 """Phase diagrams and curves on S^2 against brute force among all densities."""
 
+import re
 from collections.abc import Callable
 from functools import partial
 from typing import Any, NamedTuple
@@ -129,11 +130,29 @@ def _wrong_region(diagram: PhaseDiagram, truth: Truth, generator: np.random.Gene
         return ""
     if len(states) > 1 and states[1].gap - states[0].gap < TIE:
         return ""
-    lowest = states[0].gap >= -TIE and not truth.confined
-    if ((region.minimiser == "uniform"), region.stable) == (lowest, len(stable)):
+    kind, known = _kind(space, states[0], truth), "uniform" if region.minimiser == "uniform" else "clustered"
+    if truth.confined:
+        # Without an axis states have the symbols of Schoenflies.
+        known = "without an axis" if re.match("[A-Z]_", region.minimiser) else "about the axis"
+    if (known, region.stable) == (kind, len(stable)):
         return ""
-    found = f"{'uniform' if lowest else 'clustered'}, {len(stable)} stable"
+    found = f"{kind}, {len(stable)} stable"
     return f"at ({first:.6g}, {height:.6g}) {region.name}, and brute force finds {found}"
+
+
+def _kind(space: brute_force.Discretisation, state: brute_force.BruteState, truth: Truth) -> str:
+    """Return what is told of a state: whether it is uniform or, in a confinement, has the axis of that."""
+    if not truth.confined:
+        return "uniform" if state.gap >= -TIE else "clustered"
+    # Orders run from minus to plus the degree.
+    first = np.flatnonzero(np.diff(space.degrees, prepend=0))
+    along = np.zeros(space.degrees.size, dtype=bool)
+    along[first + space.degrees[first]] = True
+    return (
+        "about the axis"
+        if np.abs(state.moments[~along]).max(initial=0.0) <= brute_force.SAME
+        else "without an axis"
+    )
 
 
 def _resolved(space: Any, finer: Any, coupling: float, moments: Any) -> bool:

@@ -4,10 +4,14 @@ import functools
 
 import numpy as np
 import pytest
+from scipy.interpolate import CubicSpline
 from scipy.optimize import root
 
 from meanfield import Circle, CosineSeries, External, GegenbauerSeries, InvalidInput, McKeanVlasov, Outcome, Sphere
-from solvers import bifurcation_diagram, curve, phase_diagram
+from solvers import Arclength, bifurcation_diagram, curve, phase_diagram, stationary_states
+from solvers.phases import found as exploration
+from solvers.phases.sections import Section
+from solvers.phases.window import Window
 from tests import brute_force
 from tests.campaigns.phases import neutral_sizes
 
@@ -271,6 +275,7 @@ def test_rotators_in_a_field_have_a_line_that_ends_in_the_critical_point():
     (line,) = [each for each in found.curves if each.type == "transition"]
     assert np.abs(line.first).max() <= 1e-12
     assert line.coupling.max() > 4.0
+    assert not np.any(line.unstable)
     (point,) = found.special_points
     assert point.type == "cusp"
     assert line.label in point.curves
@@ -290,19 +295,121 @@ def test_polar_orders_along_and_across_an_axis_meet_in_a_bicritical_point():
     assert abs(point.coupling - 3.0 / 0.353) <= POINT * point.coupling
     (line,) = [each for each in found.curves if each.type == "transition"]
     assert np.abs(line.first).max() <= 1e-12
-    assert line.label in point.curves
+    assert set(point.curves) == {each.label for each in found.curves}
+    assert not np.any(line.unstable)
+    # At one coupling it ends where degree one is critical.
+    there = curve(line.point(5), OVER, (-0.1, 0.2), against="w1", largest_coupling=20.0)
+    (end,) = there.special_points
+    assert (end.type, end.status) == ("mode interaction", "converged")
+    assert abs(end.values[1] * line.coupling[5] / 3.0 + 1.0) <= POINT
     phases = {(region.minimiser, region.agrees) for region in found.regions}
     assert phases == {("primary", True), ("zonal 1", True), ("C_2v", True)}
     assert not [warning for warning in found.warnings if "looked for at the ends" not in warning]
 
 
+def test_a_line_at_one_coupling_ends_in_the_folds_of_both_states():
+    (line,) = [each for each in diagram().curves if np.ptp(each.first) <= 1e-9]
+    found = curve(line.point(2), OVER, (-0.1, 0.4), against="w2", largest_coupling=20.0)
+    assert Outcome.FOLDED in (found.outcome, found.first_outcome)
+    (fold,) = bifurcation_diagram(NEMATIC.replace(confinement=None), (4.0, 5.0), rates=False).events("fold")
+    assert abs(found.second.max() * line.coupling[2] / fold.coupling + 1.0) <= POINT
+
+
+@pytest.mark.parametrize(
+    ("field", "zeros"),
+    [
+        ("a**2*cos(t)", ()),
+        ("(a-0.1)*cos(t)", (0.1,)),
+        ("sinh(a)*cos(t-0.7)", (0.0,)),
+        ("(exp(2*a)-1)*cos(2*t)", (0.0,)),
+        ("a*(a-0.2)*cos(t)", (0.0, 0.2)),
+        ("a*cos(t)+0.1*a**2*cos(2*t)", (0.0,)),
+        ("a*cos(t)+0.1*cos(2*t)", ()),
+    ],
+)
+def test_lines_are_where_all_of_a_field_changes_its_sign(field, zeros):
+    problem = McKeanVlasov(Circle(), CosineSeries((-1.0,)), confinement=External.from_expression(field, a=0.3))
+    window = Window(problem, "confinement_a", (-0.5, 0.4), False, (1.2, 3.0))
+    assert window.zero_fields == pytest.approx(zeros, abs=1e-15)
+
+
 def test_a_field_that_returns_has_no_line():
-    """Of a^2 cos t both ends of the interval are the same."""
-    confinement = External.from_expression("a**2*cos(t)", a=0.3)
-    problem = McKeanVlasov(Circle(), CosineSeries((-1.0,)), confinement=confinement)
-    found = phase_diagram(problem, ("confinement_a", (-0.5, 0.5)), coupling=(1.2, 1.9), sections=2)
-    assert not [each for each in found.curves if each.type == "transition"]
+    """Of a^2 cos t states have one orientation on both sides of zero, and of a (1 + a) cos t two."""
+    for strength, count in (("a**2", 0), ("a*(1+a)", 1)):
+        confinement = External.from_expression(f"{strength}*cos(t)", a=0.3)
+        problem = McKeanVlasov(Circle(), CosineSeries((-1.0,)), confinement=confinement)
+        of_window = phase_diagram(problem, ("confinement_a", (-0.5, 0.4)), coupling=(1.2, 2.5), sections=1)
+        lines = [each for each in of_window.curves if each.type == "transition"]
+        assert len(lines) == count
+        assert all(region.agrees for region in of_window.regions)
+        for line in lines:
+            assert np.abs(line.first).max() <= 1e-12
+            assert line.coupling.min() == pytest.approx(2.0, rel=1e-9)
+
+
+def test_negative_couplings_have_the_lines_of_the_opposite_potential():
+    lines = []
+    for sign in (-1.0, 1.0):
+        problem = McKeanVlasov(Circle(), CosineSeries((sign,)), confinement=CosineSeries((0.1,)))
+        window = (1.2, 4.0) if sign < 0.0 else (-4.0, -1.2)
+        found = phase_diagram(problem, ("confinement_w1", (-0.3, 0.3)), coupling=window)
+        lines += [np.sort(np.abs(each.coupling))[[0, -1]] for each in found.curves if each.type == "transition"]
+    assert len(lines) == 2
+    assert np.abs(lines[0] - lines[1]).max() <= 1e-9
+
+
+@pytest.mark.parametrize("interval", [(-0.3, 1e-10), (-5.5e-17, 0.3)])
+def test_a_field_that_vanishes_at_an_end_is_no_line(interval):
+    problem = McKeanVlasov(Circle(), CosineSeries((-1.0,)), confinement=CosineSeries((0.1,)))
+    found = phase_diagram(problem, ("confinement_w1", interval), coupling=(1.2, 4.0))
+    assert not [point for point in found.special_points if point.type != "cusp"]
+    assert {each.type for each in found.curves} == {"fold"}
+    assert [(region.minimiser, region.agrees) for region in found.regions] == [("primary", True)]
+
+
+def test_a_line_crosses_another_that_passes_it_twice_in_a_triple_point():
+    """The clusters of both orientations and the state near the uniform one, as without a field."""
+    weights = (-1.0, -0.9)
+    problem = McKeanVlasov(Circle(), CosineSeries(weights), confinement=CosineSeries((0.1,)))
+    found = phase_diagram(problem, ("confinement_w1", (-0.05, 0.05)), coupling=(1.6, 2.4))
+    (triple,) = [point for point in found.special_points if point.type == "triple point"]
+    (free,) = bifurcation_diagram(problem.replace(confinement=None), (1.6, 2.4), rates=False).events("transition")
+    assert abs(triple.values[0]) <= 1e-12
+    assert abs(triple.coupling / free.coupling - 1.0) <= POINT
+    assert len([each for each in found.curves if each.type == "transition"]) == 2
     assert all(region.agrees for region in found.regions)
+
+
+def test_each_pair_of_lowest_states_has_its_own_line():
+    """Without a field D_3h states are lowest at weak coupling, and zonal ones at strong."""
+    potential, field = GegenbauerSeries((0.0, 0.0, -1.0)), GegenbauerSeries((0.0, 0.0, 0.1))
+    problem = McKeanVlasov(Sphere(3), potential, confinement=field)
+    window = Window(problem, "confinement_w3", (-0.1, 0.1), False, (6.0, 8.0))
+    of_window = exploration.Found(window, sections=[Section(window, value, False) for value in (-0.002, 0.002)])
+    exploration.follow_zero_field(of_window, 0.0)
+    lines = {each.label: each for each in of_window.curves}
+    assert set(lines) == {"transition C_2v | C_2v", "transition zonal 3 | zonal 3"}
+    assert all(np.abs(line.first).max() <= 1e-12 for line in lines.values())
+    for coupling in (7.2, 7.9):
+        states = stationary_states(problem.replace(confinement=None).at(coupling=coupling), rates=False)
+        by_name = {state.label: state.free_energy_gap for state in states}
+        for label, name in (("transition C_2v | C_2v", "D_3h 3"), ("transition zonal 3 | zonal 3", "zonal 3")):
+            line = lines[label]
+            order = np.argsort(line.coupling)
+            gap = float(CubicSpline(line.coupling[order], line.free_energy_gap[order])(coupling))
+            assert gap == pytest.approx(by_name[name], rel=0.02)
+    # Where the first falls behind is not told by one height.
+    assert lines["transition C_2v | C_2v"].coupling.min() == pytest.approx(7.0, rel=1e-9)
+
+
+def test_states_of_no_degree_that_is_odd_in_their_symmetry_have_no_image():
+    """Of a zonal state of the degrees four and eight nothing breaks a symmetry of four, which is none on spheres."""
+    potential, field = GegenbauerSeries((0, 0, 0, -1.0, 0, 0, 0, -0.1)), GegenbauerSeries((0, 0, 0, 0.05))
+    for confinement in (None, field):
+        problem = McKeanVlasov(Sphere(3), potential, confinement=confinement)
+        events = bifurcation_diagram(problem, (7.0, 10.0), rates=False).events("fold")
+        start = next(event for event in events if event.layout == "degree")
+        assert len(curve(start, "w8", (-0.3, 0.1), method=Arclength(max_points=6))) > 6
 
 
 def test_below_the_critical_coupling_nothing_exchanges():

@@ -155,7 +155,9 @@ def test_a_line_leaves_a_triple_point_of_states_without_an_axis():
     near = np.array([-0.503, 3.25783])
     places = [np.flatnonzero(np.abs(line.first + 0.503) <= 0.01).tolist() for line in lines]
     points = [
-        triple_point(lines[0].point(places[0][0]), lines[1].point(place), (-0.6, -0.4), ("one", "other"))
+        triple_point(
+            lines[0].point(places[0][0]), lines[1].point(place), (-0.6, -0.4), ("one", "other"), tuple(near)
+        )
         for place in places[1]
     ]
     point = next(found for found in points if found is not None)

@@ -181,6 +181,34 @@ def test_third_orders_of_softmax_are_those_of_quadrature(domain, symmetry, chose
     )
 
 
+@pytest.mark.parametrize(
+    "law", [CosineSeries(-RANDOM.uniform(0.2, 1.0, 8)), SoftmaxAttention(3.0)], ids=["gradient", "softmax"]
+)
+def test_in_a_field_the_other_axis_is_that_of_the_opposite_field(law):
+    """Turned by half a period, a state in one field is its image, of alternating signs, in the other."""
+    found = []
+    unknown, null = RANDOM.uniform(-0.2, 0.3, 3), RANDOM.normal(size=(2, 4))
+    for sign in (1.0, -1.0):
+        field = CosineSeries((0.0, 0.0, 0.0, 0.1 * sign, 0.0, 0.0, 0.0, 0.05))
+        problem = equation_of(Circle(), law, coupling=1.3, confinement=field)
+        places = plane.Plane(problem, ("noise", "coupling"), (0.5, 1.5), 1.0, 0.0, 0.0, np.arange(1, 9))
+        place = places.coordinates(1.0, 1.3)
+        named = np.zeros(9)
+        named[::4] = 1.0
+        basis = starts.basis_of(places, named, place).resized(np.array([1, 2]), 64)
+        b = unknown[:2] * np.where(basis.cells % 2, sign, 1.0)
+        state = state_at(places, basis, place, b)
+        complement = next(c for c in solvers_of(problem).geometry.complements(basis, 8) if c.residue == 1)
+        block = block_at(state, places, complement, complement.degrees(8))
+        # Of the degrees 1, 3, 5 and 7 the middle ones belong to odd cells.
+        signs = np.where(np.isin(block.degrees, (3, 5)), sign, 1.0)
+        vectors = (signs * null[0], signs * null[1])
+        if sign < 0.0:
+            block, vectors = about_other_axis(block, vectors, places)
+        found.append(turning(block, vectors, places, 8))
+    assert found[0] == pytest.approx(found[1], rel=1e-10)
+
+
 def state_of(places, place, symmetry):
     """Return a state at random moments, with an axis."""
     moments = np.zeros(8 * symmetry + 1)
