@@ -264,9 +264,9 @@ def born_at(start: Start, plane: Plane) -> Born:
         if plane.confined:
             axis += np.pi / basis.symmetry
         else:
-            # The state is turned instead.
+            # The state is turned instead, and sines with it become cosines.
             b = np.where(basis.cells % 2, -1.0, 1.0) * b
-            curve = nearest_block(state_at(plane, basis, place, b), plane, MOVED, lambda each: each == complement)
+            curve = nearest_block(state_at(plane, basis, place, b), plane, MOVED, lambda each: not each.odd)
             assert curve is not None
     named = np.zeros(int(basis.degrees[-1]) + 1)
     named[complement.born_symmetry :: complement.born_symmetry] = 1.0

@@ -1,8 +1,10 @@
 """Phase diagrams and curves on the circle against brute force: regions at random points, states at points of curves."""
 
 import math
+import re
 from collections.abc import Callable
-from typing import Any
+from functools import partial
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -11,6 +13,7 @@ from meanfield import (
     CosineSeries,
     Curve,
     Custom,
+    External,
     InvalidInput,
     McKeanVlasov,
     PhaseDiagram,
@@ -27,6 +30,8 @@ ASIDE, TIE = 2e-3, 1e-7
 PRESENT, CLOSE = 1e-6, 1e-8
 WINDOW = (0.6, 1.6)
 
+# Multiples of the degree of a field.
+OVERTONES = 2
 # A problem with its coupling free, the parameter with its interval, the coefficients at a value, and the call.
 Family = tuple[McKeanVlasov, str, tuple[float, float], Callable[[float], Any], str]
 
@@ -59,25 +64,77 @@ def family_of(generator: np.random.Generator) -> Family:
     return McKeanVlasov(Circle(), Custom.from_expression(formula, a=0.0)), "a", (low, high), coefficients, made
 
 
+class Truth(NamedTuple):
+    """The problem of a diagram for brute force: its coefficients and those of its confinement by the parameter.
+
+    The confinement is turned by an angle, and so are the densities; ``degree`` divides those that it has.
+    """
+
+    weights: Callable[[float], Any]
+    field: Callable[[float], Any] = lambda _: ()
+    degree: int = 0
+    angle: float = 0.0
+
+    def space(self, value: float) -> brute_force.Discretisation:
+        """Return all densities, turned back."""
+        return brute_force.circle(self.weights(value), self.field(value), NODES)
+
+
 def diagrams(generator: np.random.Generator) -> Finding:
     """Judge the regions of a random phase diagram at random points and the states of its curves."""
     problem, name, interval, weights, made = family_of(generator)
     call = f"phase_diagram(McKeanVlasov(Circle(), {made}), ({name!r}, {interval}), relative={WINDOW})"
+    return _judged(
+        call, partial(phase_diagram, problem, (name, interval), relative=WINDOW), Truth(weights), generator
+    )
+
+
+def in_fields(generator: np.random.Generator) -> Finding:
+    """Judge a phase diagram in a field of one or several axes, over its strength, which may pass zero, or a weight."""
+    weights = np.round(generator.uniform(-1.2, 0.4, int(generator.integers(1, 5))), 3)
+    weights[int(generator.integers(weights.size))] = -1.0
+    degree, angle = int(generator.integers(1, 4)), float(generator.choice([0.0, 0.3, -0.7]))
+    field = np.zeros(OVERTONES * degree)
+    field[degree - 1 :: degree] = np.round(generator.uniform(-0.3, 0.3, OVERTONES), 3)
+    terms = " + ".join(f"({c})*cos({k + 1}*(t - {angle}))" for k, c in enumerate(field.tolist()) if c)
+    confinement = External.from_expression(f"h*({terms})", h=1.0)
+    series = tuple(weights.tolist())
+    problem = McKeanVlasov(Circle(), CosineSeries(series), confinement=confinement)
+    of_field = bool(generator.integers(2))
+    place = int(generator.integers(weights.size))
+    middle = float(generator.uniform(-0.5, 1.0)) if of_field else float(weights[place])
+    low, high = (float(np.round(middle + side * generator.uniform(0.2, 1.0), 3)) for side in (-1, 1))
+    name = "confinement_h" if of_field else f"w{place + 1}"
+    critical = float(critical_coupling(McKeanVlasov(Circle(), CosineSeries(series))) or 2.0)
+    window = tuple(float(f"{critical * share:.4g}") for share in WINDOW)
+    call = (
+        f"phase_diagram(McKeanVlasov(Circle(), CosineSeries({series}), confinement=External.from_expression("
+        f"'h*({terms})', h=1.0)), ({name!r}, ({low}, {high})), coupling={window})"
+    )
+
+    def own(value: float) -> Any:
+        return weights if of_field else np.where(np.arange(weights.size) == place, value, weights)
+
+    truth = Truth(own, lambda value: field * (value if of_field else 1.0), degree, angle)
+    return _judged(call, partial(phase_diagram, problem, (name, (low, high)), coupling=window), truth, generator)
+
+
+def _judged(call: str, made_by: Any, truth: Truth, generator: np.random.Generator) -> Finding:
     try:
-        diagram = phase_diagram(problem, (name, interval), relative=WINDOW)
+        diagram = made_by()
     except InvalidInput as refused:
         return Finding(Verdict.REFUSED, call, str(refused))
-    wrong = [words for each in diagram.curves if (words := _wrong_curve(each, weights, generator))]
+    wrong = [words for each in diagram.curves if (words := _wrong_curve(each, truth, generator))]
     if wrong:
         return Finding(Verdict.SILENT, call, "; ".join(wrong))
-    missed = [words for _ in range(PLACES) if (words := _wrong_region(diagram, weights, generator))]
+    missed = [words for _ in range(PLACES) if (words := _wrong_region(diagram, truth, generator))]
     if missed:
         said = bool(diagram.warnings) or not all(region.agrees for region in diagram.regions)
         return Finding(Verdict.SAID if said else Verdict.SILENT, call, "; ".join(missed))
     return Finding(Verdict.RIGHT, call)
 
 
-def _wrong_region(diagram: PhaseDiagram, weights: Callable[[float], Any], generator: np.random.Generator) -> str:
+def _wrong_region(diagram: PhaseDiagram, truth: Truth, generator: np.random.Generator) -> str:
     """Return what brute force finds otherwise at a random point, in words; empty if it agrees or is beside a curve."""
     (low, high), (bottom, top) = diagram.interval, diagram.window
     x, y = generator.uniform(2 * ASIDE, 1.0 - 2 * ASIDE, 2)
@@ -89,30 +146,45 @@ def _wrong_region(diagram: PhaseDiagram, weights: Callable[[float], Any], genera
     region = diagram.region_at(first, height)
     if region is None or len(around) > 1:
         return ""
-    critical = critical_coupling(diagram.problem.with_parameter(diagram.parameter, first))
-    assert critical is not None
-    space = brute_force.circle(weights(first), (), NODES)
-    states = brute_force.stationary_states(space, float(critical) * height, starts=STARTS)
+    unit = 1.0
+    if diagram.unit == "relative_coupling":
+        unit = float(critical_coupling(diagram.problem.with_parameter(diagram.parameter, first)) or np.nan)
+    space = truth.space(first)
+    states = brute_force.stationary_states(space, unit * height, starts=STARTS)
     stable = [state for state in states if state.unstable == 0]
     if len(states) > 1 and states[1].gap - states[0].gap < TIE:
         return ""
     degrees = np.unique(space.degrees)[states[0].powers > PRESENT]
-    lowest = f"{math.gcd(*degrees.tolist())}-cluster" if degrees.size else "uniform"
-    if (region.minimiser, region.stable) == (lowest, len(stable)):
+    lowest, known = f"{math.gcd(*degrees.tolist())}-cluster" if degrees.size else "uniform", region.minimiser
+    if truth.degree:
+        # The branch that begins without interaction has all rotations of the field, and others may have.
+        lowest, known = (_kept(math.gcd(*degrees.tolist()), truth), _kept(_symmetry(known), truth))
+    if (known, region.stable) == (lowest, len(stable)):
         return ""
     return f"at ({first:.6g}, {height:.6g}) {region.name}, and brute force finds {lowest}, {len(stable)} stable"
 
 
-def _wrong_curve(curve: Curve, weights: Callable[[float], Any], generator: np.random.Generator) -> str:
+def _symmetry(name: str) -> int:
+    """Return the symmetry in the name of a state, 0 of the primary one."""
+    found = re.search(r"(\d+)-cluster", name)
+    return int(found[1]) if found else 0
+
+
+def _kept(symmetry: int, truth: Truth) -> str:
+    """Return which rotations a state has, in words."""
+    return "with the rotations of the field" if symmetry % truth.degree == 0 else f"of symmetry {symmetry}"
+
+
+def _wrong_curve(curve: Curve, truth: Truth, generator: np.random.Generator) -> str:
     """Return what is wrong at random points of a curve, in words: no state, or not what makes it special."""
     for place in generator.integers(len(curve), size=POINTS).tolist():
         value, coupling = float(curve.first[place]), float(curve.coupling[place])
-        space = brute_force.circle(weights(value), (), NODES)
+        space = truth.space(value)
         gaps = []
         for other in (False, True)[: 1 if curve.other_cosine is None else 2]:
             state = curve.state(place, other=other)
             angles = 2.0 * np.pi * np.arange(NODES) / NODES
-            moments = space.values @ (2.0 * np.pi * state.density(angles) * space.weights)
+            moments = space.values @ (2.0 * np.pi * state.density(angles + truth.angle) * space.weights)
             masses = brute_force.gibbs(space, coupling, 1.0, moments[None])[0]
             apart = float(np.abs(space.values @ masses - moments).max())
             if apart > CLOSE:
@@ -121,7 +193,7 @@ def _wrong_curve(curve: Curve, weights: Callable[[float], Any], generator: np.ra
         if len(gaps) == 2 and abs(gaps[0] - gaps[1]) > CLOSE:
             return f"the states of {curve.label} at {value:.9g} differ in energy by {gaps[0] - gaps[1]:.1e}"
         neutral = neutral_sizes(space, coupling, masses)
-        turned = int(np.abs(moments).max() > CLOSE)
+        turned = int(np.abs(moments).max() > CLOSE and not np.any(space.confinement))
         if curve.type in ("fold", "branch point") and neutral[turned] > math.sqrt(CLOSE):
             return (
                 f"{curve.label} at {value:.9g}, {coupling:.9g} has no neutral direction but {neutral[turned]:.1e}"
@@ -138,4 +210,4 @@ def neutral_sizes(space: brute_force.Discretisation, coupling: float, masses: An
     )
 
 
-SUBJECTS = {"phase-diagrams": diagrams}
+SUBJECTS = {"phase-diagrams": diagrams, "circle-fields": in_fields}
