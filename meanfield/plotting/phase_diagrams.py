@@ -204,7 +204,8 @@ def _separates(diagram: PhaseDiagram, curve: Curve, x: Floats, y: Floats) -> NDA
 def _is_vertical(diagram: PhaseDiagram, curve: Curve) -> bool:
     """Return whether the parameter does not change along a first-order line."""
     width = diagram.interval[1] - diagram.interval[0]
-    return curve.type == "transition" and bool(np.ptp(curve.first) <= STRAIGHT * width)
+    rises = curve.type == "transition" and bool(np.ptp(curve.coupling) > 0.0)
+    return rises and bool(np.ptp(curve.first) <= STRAIGHT * width)
 
 
 def _beside(diagram: PhaseDiagram, one: Curve, other: Curve) -> bool:

@@ -306,7 +306,9 @@ def _events(arc: Arc, last: Knot, knot: Knot, side: Side) -> list[Knot]:
             side.warnings.append(f"{article} {kind} between {name} = {ends} was not located")
     if last.row.tangent[0] * knot.row.tangent[0] < 0.0 and not _vertical([last, knot]):
         turn = arc.zero(_first_rate)
-        found += [] if turn is None else [Knot.at(turn[0])]
+        # At a cusp both parameters turn.
+        if turn is not None and all(abs(turn[0].arclength - each.point.arclength) > KNOWN for each in found):
+            found.append(Knot.at(turn[0]))
     return sorted(found, key=lambda each: each.point.arclength)
 
 

@@ -177,6 +177,8 @@ def _kept(symmetry: int, truth: Truth) -> str:
 
 def _wrong_curve(curve: Curve, truth: Truth, generator: np.random.Generator) -> str:
     """Return what is wrong at random points of a curve, in words: no state, or not what makes it special."""
+    if np.diff(curve.arclength).min(initial=1.0) <= 0.0:
+        return f"two points of {curve.label} are one"
     for place in generator.integers(len(curve), size=POINTS).tolist():
         value, coupling = float(curve.first[place]), float(curve.coupling[place])
         space = truth.space(value)

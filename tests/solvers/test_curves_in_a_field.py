@@ -378,6 +378,13 @@ def test_a_line_crosses_another_that_passes_it_twice_in_a_triple_point():
     assert abs(triple.coupling / free.coupling - 1.0) <= POINT
     assert len([each for each in found.curves if each.type == "transition"]) == 2
     assert all(region.agrees for region in found.regions)
+    # It is bold from there on, where the clusters are lower than the uniform state.
+    pieces = [line for line in found.plot().get_lines() if str(line.get_gid()).startswith("transition")]
+    upright = [line for line in pieces if np.ptp(line.get_xdata()) <= 1e-9]
+    widest = max(line.get_linewidth() for line in pieces)
+    bold = [line for line in upright if line.get_linewidth() == widest]
+    assert min(line.get_ydata().min() for line in bold) == pytest.approx(triple.coupling, abs=0.01)
+    assert min(line.get_ydata().min() for line in upright) < triple.coupling - 0.02
 
 
 def test_each_pair_of_lowest_states_has_its_own_line():
