@@ -106,7 +106,11 @@ def _in_zero_field(side: Side, plane: Plane) -> UniformEnd | None:
 
 def _threshold_in_zero_field(plane: Plane, last: tuple[float, float], degree: int) -> tuple[float, float] | None:
     """Return x and q at which a degree is critical without a confinement, ahead of a point where it nearly is."""
-    x, q = last
+    # Small states know where the confinement vanishes less well than itself.
+    coefficients = plane.coefficients(*last, plane.reference)
+    change = coefficients.slopes[1][0 if plane.in_coupling else 1]
+    beyond = float(coefficients.forces @ change / (change @ change))
+    x, q = last[0] - (beyond if plane.in_coupling else 0.0), last[1] - (0.0 if plane.in_coupling else beyond)
 
     def excess(x: float) -> float:
         known = plane.coefficients(x, q, plane.reference).strengths[plane.reference == degree]

@@ -235,6 +235,10 @@ def test_a_confinement_may_vanish_within_a_window():
     assert all(region.agrees for region in diagram.regions)
     (exchange,) = [line for line in diagram.curves if line.type == "transition"]
     assert np.abs(exchange.first).max() <= 1e-12
+    (born,) = diagram.special_points
+    assert (born.type, len(born.curves)) == ("mode interaction", 2)
+    assert born.lower <= 0.0 <= born.upper
+    assert abs(born.coupling - 2.0) <= 64 * EPS
     angles = 2.0 * np.pi * np.arange(256) / 256
     for line in diagram.curves:
         if line is exchange:
