@@ -69,6 +69,8 @@ HOMES = {
     "Sequence": "collections.abc",
     "Iterable": "collections.abc",
 }
+# Entries of tuples by their words.
+ENTRIES = {"a text": '"beta"', "two numbers": "(1.0, 10.0)", "a number": "0.5", "a whole number": "2"}
 # The largest degree of a moment or a multiplier: an array of as many numbers fits the memory.
 LARGEST_DEGREE = 2**24
 KINDS = {"f": ("fiu", "floats"), "i": ("iu", "integers"), "b": ("b", "truth values")}
@@ -336,8 +338,10 @@ def _sequence(origin: Any, parts: tuple[Any, ...], in_record: bool) -> Rule | No
     if origin is tuple and len(parts) > 1 and parts[1] is not Ellipsis:
         each = [rule_of(part, in_record) for part in parts]
         words = [rule.words if rule else "anything" for rule in each]
+        example = ", ".join(ENTRIES.get(word, "") for word in words)
+        like = f" such as ({example})" if set(words) <= set(ENTRIES) else ""
         return Rule(
-            "two numbers" if words == ["a number"] * 2 else f"a tuple ({', '.join(words)})",
+            "two numbers" if words == ["a number"] * 2 else f"a tuple ({', '.join(words)}){like}",
             lambda value: (
                 is_sequence(value)
                 and len(value) == len(each)

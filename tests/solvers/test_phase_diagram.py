@@ -399,3 +399,9 @@ def test_nonsense_is_refused_in_a_sentence(problem, over, options, sentence):
     with pytest.raises(InvalidInput, match=sentence):
         phase_diagram(problem, over, **options)
     assert equation_from(problem.to_dict()) == problem
+
+
+def test_a_parameter_without_its_interval_is_told_how_both_are_given():
+    problem = McKeanVlasov(Circle(), Transformer(beta=1.0))
+    with pytest.raises(InvalidInput, match=r'such as \("beta", \(1.0, 10.0\)\), not \(.*beta.*, 1.0, 10.0\)'):
+        phase_diagram(problem, ("beta", 1.0, 10.0), relative=(0.4, 1.6))
