@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import InvalidInput
+from ..harmonics import moduli
 from ..records.columns import COUPLING
 from ..records.curves import Curve
 from ..wording import describe
@@ -31,6 +32,7 @@ from .auto import (
 )
 from .auto_description import Layout, with_digests
 from .auto_model import Model, constants_text, model_text, outward, significant
+from .auto_space import Space, closed_space
 
 Floats = NDArray[np.float64]
 
@@ -47,11 +49,12 @@ def curve_texts(curves: Sequence[Curve]) -> tuple[str, ...]:
     Raises
     ------
     InvalidInput
-        If a state has no axis of symmetry, a number is not finite or the curves exceed the columns of the format.
+        If some states have an axis of symmetry and others none, branch points are of such without one, a number
+        is not finite or the curves exceed the columns of the format.
     """
     _require(curves)
     model = _model(curves)
-    layout = Layout(model.unknowns, model.unknowns if model.sines else 0)
+    layout = model.layout
     unknowns = [_vectors(curve, layout) for curve in curves]
     lines, solutions, steps, named, label = [], [], [], [], 0
     for index, (curve, vectors) in enumerate(zip(curves, unknowns, strict=True)):
@@ -75,16 +78,26 @@ def curve_texts(curves: Sequence[Curve]) -> tuple[str, ...]:
 
 def _model(curves: Sequence[Curve]) -> Model:
     """Return the model of curves: unknown are the moments that the potential acts on."""
-    pairs = [(curve.cosine, curve.sine) for curve in curves]
-    pairs += [pair for pair in map(_second_states, curves) if pair]
-    kept = max(kept_moments(pairs), *(_critical_degree(curve) for curve in curves))
     parameters = curves[0].parameters
     second = np.concatenate([np.asarray(curve.second, dtype=float) for curve in curves])
     ranges = zip(parameters, (_interval(curves), (float(second.min()), float(second.max()))), strict=True)
     varied = {name: interval for name, interval in ranges if name != COUPLING}
-    chiral = any(np.any(sine) for _, sine in pairs)
-    model = Model(curves[0].problem, kept, kept, chiral, varied, parameters[1])
-    return dataclasses.replace(model, unknowns=min(kept, significant(model)))
+    pairs = [pair for curve in curves for pair in _states(curve) if pair]
+    if all(curve.moments.has_axis for curve in curves):
+        kept = max(kept_moments(pairs), *(_critical_degree(curve) for curve in curves))
+        chiral = any(np.any(sine) for _, sine in pairs)
+        model = Model(curves[0].problem, kept, kept, chiral, varied, parameters[1])
+        return dataclasses.replace(model, unknowns=min(kept, significant(model)))
+    lengths = [(moduli(*pair), np.zeros(1)[:, np.newaxis]) for pair in pairs]
+    kept = kept_moments(lengths)
+    model = Model(curves[0].problem, kept, kept, False, varied, parameters[1])
+    degree = min(kept, significant(model))
+    return dataclasses.replace(model, unknowns=degree, space=closed_space(model.problem, pairs, degree))
+
+
+def _states(curve: Curve) -> list[tuple[Floats, Floats] | None]:
+    """Return the moments of the states of a curve, None for a second one that it has not or that is uniform."""
+    return [(curve.cosine, curve.sine), _second_states(curve)]
 
 
 def _interval(curves: Sequence[Curve]) -> tuple[float, float]:
@@ -110,7 +123,7 @@ def _critical_degree(curve: Curve) -> int:
     return max(unstable_modes(end, end.fixed_coupling, end.fixed_coupling) for end in ends)
 
 
-def _vectors(curve: Curve, layout: Layout) -> Floats:
+def _vectors(curve: Curve, layout: Layout | Space) -> Floats:
     """Return the unknowns: of a transition those of both states, but of a uniform one, and the second parameter."""
     parts = [layout.vectors(curve.cosine, curve.sine)]
     if curve.type == "transition":
@@ -127,10 +140,15 @@ def _require(curves: Sequence[Curve]) -> None:
     if len(curves) > 999:
         raise InvalidInput(f"AUTO files hold at most 999 curves, not {len(curves)}; write .nc or .json instead")
     for curve in curves:
-        if not curve.moments.has_axis:
+        if curve.moments.has_axis != curves[0].moments.has_axis:
             raise InvalidInput(
-                f"AUTO files hold densities with an axis of symmetry, and the curve {curve.label!r} has none; "
-                "write .nc or .json instead"
+                f"curves of states with an axis and without one, as {curves[0].label!r} and {curve.label!r}, have "
+                "different unknowns in AUTO files; write them into files of their own"
+            )
+        if curve.type == "branch point" and not curve.moments.has_axis:
+            raise InvalidInput(
+                "AUTO follows branch points in unknowns that hold the direction of the branch that is born there, "
+                f"and those of {curve.label!r}, of states without an axis, do not; write .nc or .json instead"
             )
         if not (np.isfinite(curve.values).all() and np.isfinite(curve.cosine).all()):
             raise InvalidInput(
@@ -221,15 +239,14 @@ def _solutions(index: int, curve: Curve, vectors: Floats, labels: NDArray[np.int
     return "".join(blocks)
 
 
-def _description(curves: Sequence[Curve], layout: Layout, model: Model, named: Sequence[str]) -> str:
+def _description(curves: Sequence[Curve], layout: Layout | Space, model: Model, named: Sequence[str]) -> str:
     names = ", ".join(f"PAR({number}) = {name}" for name, number in model.numbers.items())
     one, both = layout.dimension + 1, 2 * layout.dimension + 1
     lines = [
         "Curves of special points of a McKean-Vlasov equation in two parameters, written by meanfield.",
         "",
         describe(curves[0].problem),
-        f"U(1..{layout.cosines}): moments of the state, by degree"
-        + (f"; U({layout.cosines + 1}..{layout.dimension}): its sine moments" if layout.sines else ""),
+        *layout.described(),
         names,
         "The equations 0 = G are those of the files of a diagram: G_k = m_k - <.> over exp(-(kappa W*rho + V)/D),",
         "and NAME.f90 has them for AUTO, the multipliers as functions of the parameters.",

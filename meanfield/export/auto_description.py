@@ -36,6 +36,11 @@ class Layout:
         """Return moments (P, n + 1) as vectors U (P, NDIM)."""
         return np.hstack([_padded(cosine[:, 1:], self.cosines), _padded(sine[:, 1:], self.sines)])
 
+    def described(self) -> list[str]:
+        """Return what the unknowns of a state are as lines."""
+        sines = f"; U({self.cosines + 1}..{self.dimension}): its sine moments" if self.sines else ""
+        return [f"U(1..{self.cosines}): moments of the state, by degree{sines}"]
+
 
 def description(diagram: Diagram, layout: Layout) -> str:
     """Return the content of ``d.NAME`` for a diagram."""

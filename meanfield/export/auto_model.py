@@ -24,6 +24,7 @@ from ..records.diagram import Diagram
 from ..wording import describe
 from .auto_description import Layout
 from .auto_series import Table, largest_of, tabulated, widened
+from .auto_space import Space
 
 Floats = NDArray[np.float64]
 
@@ -50,6 +51,8 @@ class Model:
         The parameters that vary beside the coupling, with their ranges.
     second : str
         The parameter that is unknown on a line of equal free energy.
+    space : Space or None
+        What the unknowns are of states on S^2 without an axis; None where they are moments by degree.
     """
 
     problem: Equation
@@ -58,6 +61,18 @@ class Model:
     sines: bool
     varied: Mapping[str, tuple[float, float]] = field(default_factory=dict)
     second: str = COUPLING
+    space: Space | None = None
+
+    @property
+    def layout(self) -> Layout | Space:
+        """The layout of the unknowns of a state."""
+        return self.space or Layout(self.unknowns, self.unknowns if self.sines else 0)
+
+    @property
+    def degrees(self) -> NDArray[np.int64]:
+        """The degree of each unknown of a state."""
+        own = np.arange(1, self.unknowns + 1)
+        return self.space.degrees if self.space else np.tile(own, 2 if self.sines else 1)
 
     @property
     def numbers(self) -> dict[str, int]:
@@ -174,7 +189,8 @@ def _refused(model: Model, reason: str) -> str:
 def _text(model: Model) -> str:
     forces = _forces(model)
     fixed, tables = _dependence(model, forces)
-    declarations = [*_array("FIXED", fixed), *(line for name in tables for line in _declared(model, name, tables))]
+    declarations = [*_array("FIXED", fixed), *_array("DEGREES", model.degrees), *_harmonics(model)]
+    declarations += [*(line for name in tables for line in _declared(model, name, tables))]
     calls = []
     if model.closed:
         number = model.numbers[model.closed]
@@ -187,6 +203,9 @@ def _text(model: Model) -> str:
         "FORCES": forces,
         "D": model.problem.domain.dimension,
         "UNEVEN": ".TRUE." if model.sines else ".FALSE.",
+        "AROUND": 2 * model.resolved + 33 if model.space else 1,
+        "STATES": model.degrees.size,
+        "SHAPES": _shapes(model),
         "PARAMETERS": len(model.numbers),
         "SECOND": model.numbers[model.second],
         "TABLES": "\n".join(declarations),
@@ -200,9 +219,12 @@ def _text(model: Model) -> str:
 
 def _header(model: Model, tables: Mapping[str, Table]) -> Iterator[str]:
     yield f"Stationary states of {describe(model.problem)}, written by meanfield."
-    yield "U: moments of the density by degree" + (
-        ", those of sines behind those of cosines" if model.sines else ""
-    )
+    if model.space:
+        yield "U: moments of the density with combinations of harmonics"
+        yield from (f"U({number}): {name}" for number, name in enumerate(model.space.names(), start=1))
+    else:
+        behind = ", those of sines behind those of cosines" if model.sines else ""
+        yield f"U: moments of the density by degree{behind}"
     yield ", ".join(f"PAR({number}) = {name}" for name, number in model.numbers.items())
     if model.closed:
         yield f"The multipliers are exact at every {model.closed} but 0."
@@ -213,6 +235,22 @@ def _header(model: Model, tables: Mapping[str, Table]) -> Iterator[str]:
             low, high = table.breaks[[0, -1]]
             yield f"The multipliers are tabulated for {name} from {low:g} to {high:g},"
             yield f"to {table.error:.0e} of the largest at the same {name}; beyond, AUTO is stopped."
+
+
+def _harmonics(model: Model) -> Iterator[str]:
+    """Yield the lines that declare of what harmonics the unknowns consist."""
+    if model.space:
+        columns = zip(*model.space.entries(), strict=True)
+        for name, column in zip(("MODES", "LEVELS", "ORDERS", "SIZES"), columns, strict=True):
+            yield from _array(name, np.array(column))
+
+
+def _shapes(model: Model) -> str:
+    """Return the lines that make the functions whose means are the unknowns."""
+    if model.space:
+        return "    CALL ADD_HARMONICS(ANGLE, AZIMUTH, MODES, LEVELS, ORDERS, SIZES)"
+    sines = "\n    SHAPES(:,N+1:) = SINES(:,1:N)" if model.sines else ""
+    return f"    SHAPES(:,:N) = WAVES(:,1:N){sines}"
 
 
 def _forces(model: Model) -> int:

@@ -6,12 +6,17 @@ MODULE MODEL
   ! The circle is in dimension 2; UNEVEN: the sine moments follow behind those of the cosines.
   INTEGER, PARAMETER :: D = @D@
   LOGICAL, PARAMETER :: UNEVEN = @UNEVEN@
+  ! Directions about the axis; one for densities about it.
+  INTEGER, PARAMETER :: AROUND = @AROUND@
   ! Parameters, and the number of that which is unknown on a line of equal free energy.
   INTEGER, PARAMETER :: PARAMETERS = @PARAMETERS@, SECOND = @SECOND@
-  INTEGER, PARAMETER :: STATES = MERGE(2*N, N, UNEVEN), TOP = MAX(2*N, FORCES)
+  ! The unknowns of a state, and waves that are needed.
+  INTEGER, PARAMETER :: STATES = @STATES@, TOP = MAX(2*N, FORCES)
   INTEGER, PARAMETER :: TERMS = N + MERGE(2*FORCES, FORCES, UNEVEN)
   DOUBLE PRECISION, PARAMETER :: PI = 3.141592653589793D0
   DOUBLE PRECISION, ALLOCATABLE :: WAVES(:,:), SINES(:,:), BASE(:), DEPTH(:)
+  ! The functions at the nodes whose means are the unknowns.
+  DOUBLE PRECISION, ALLOCATABLE :: SHAPES(:,:)
   ! Multipliers, and the confinement at the nodes, with their derivatives in the parameters behind the noise.
   DOUBLE PRECISION :: W(STATES), DW(STATES,3:PARAMETERS), KNOWN_AT(3:PARAMETERS)
   DOUBLE PRECISION, ALLOCATABLE :: V(:), DV(:,:)
@@ -29,13 +34,11 @@ CONTAINS
     END IF
     KNOWN_AT = PAR(3:)
     CALL COEFFICIENTS(PAR, C, DC)
-    W(:N) = C(:N)
-    DW(:N,:) = DC(:N,:)
+    W = C(DEGREES)
+    DW = DC(DEGREES,:)
     V = MATMUL(WAVES(:,1:FORCES), C(N+1:N+FORCES))
     DV = MATMUL(WAVES(:,1:FORCES), DC(N+1:N+FORCES,:))
     IF (.NOT. UNEVEN) RETURN
-    W(STATES-N+1:) = W(:N)
-    DW(STATES-N+1:,:) = DW(:N,:)
     I = TERMS - FORCES
     V = V + MATMUL(SINES(:,1:FORCES), C(I+1:))
     DV = DV + MATMUL(SINES(:,1:FORCES), DC(I+1:,:))
@@ -43,16 +46,15 @@ CONTAINS
 
   SUBROUTINE QUADRATURE
     ! Angles with the weight sin(angle)^(D-2), as BASE EXP(DEPTH); BASE sums to 1 together with it.
-    INTEGER :: I, K, LAST
-    DOUBLE PRECISION, ALLOCATABLE :: ANGLE(:)
+    INTEGER :: I, J, K, LAST
+    DOUBLE PRECISION, ALLOCATABLE :: ANGLE(:), AZIMUTH(:)
     LAST = 2*RESOLVED + 32 + MERGE(0, D, D == 2)
     IF (UNEVEN) THEN
       ANGLE = [(PI*I/LAST, I = 1, 2*LAST)]
     ELSE
       ANGLE = [(PI*I/LAST, I = 0, LAST)]
     END IF
-    ALLOCATE(BASE(SIZE(ANGLE)), DEPTH(SIZE(ANGLE)), WAVES(SIZE(ANGLE),0:TOP), SINES(SIZE(ANGLE),0:TOP))
-    ALLOCATE(V(SIZE(ANGLE)), DV(SIZE(ANGLE),3:PARAMETERS))
+    ALLOCATE(BASE(SIZE(ANGLE)), DEPTH(SIZE(ANGLE)))
     BASE = 1
     IF (MOD(D, 2) == 1) THEN
       ! Clenshaw and Curtis: the integrals of cos(k angle) sin(angle) are 2/(1 - k^2) for even k, else 0.
@@ -67,6 +69,13 @@ CONTAINS
     END IF
     IF (.NOT. UNEVEN) BASE([1, SIZE(ANGLE)]) = BASE([1, SIZE(ANGLE)])/2
     BASE = BASE/SUM(BASE*EXP(DEPTH))
+    LAST = SIZE(ANGLE)
+    AZIMUTH = [((2*PI*(I - 1)/AROUND, J = 1, LAST), I = 1, AROUND)]
+    ANGLE = [(ANGLE, I = 1, AROUND)]
+    BASE = [(BASE/AROUND, I = 1, AROUND)]
+    DEPTH = [(DEPTH, I = 1, AROUND)]
+    ALLOCATE(WAVES(SIZE(ANGLE),0:TOP), SINES(SIZE(ANGLE),0:TOP), SHAPES(SIZE(ANGLE),STATES))
+    ALLOCATE(V(SIZE(ANGLE)), DV(SIZE(ANGLE),3:PARAMETERS))
     WAVES(:,0) = 1
     SINES = 0
     DO K = 1, TOP
@@ -79,7 +88,37 @@ CONTAINS
         WAVES(:,K) = ((2*K + D - 4)*COS(ANGLE)*WAVES(:,K-1) - (K - 1)*WAVES(:,K-2))/(K + D - 3)
       END IF
     END DO
+    SHAPES = 0
+@SHAPES@
   END SUBROUTINE QUADRATURE
+
+  SUBROUTINE ADD_HARMONICS(ANGLE, AZIMUTH, MODES, LEVELS, ORDERS, SIZES)
+    ! Add to SHAPES(:,MODES) harmonics of degrees LEVELS, with cosines of ORDERS of the azimuth or, of negative
+    ! ones, sines: of unit size at the pole of order zero, and of the same mean square.
+    DOUBLE PRECISION, INTENT(IN) :: ANGLE(:), AZIMUTH(:), SIZES(:)
+    INTEGER, INTENT(IN) :: MODES(:), LEVELS(:), ORDERS(:)
+    DOUBLE PRECISION, DIMENSION(SIZE(ANGLE)) :: BEFORE, VALUE, NEXT
+    INTEGER :: E, L, M
+    DO E = 1, SIZE(SIZES)
+      M = ABS(ORDERS(E))
+      VALUE = MERGE(1D0, SQRT(2D0), M == 0)
+      DO L = 1, M
+        VALUE = VALUE*SIN(ANGLE)*SQRT((2*L - 1)/(2D0*L))
+      END DO
+      BEFORE = 0
+      DO L = M, LEVELS(E) - 1
+        NEXT = ((2*L + 1)*COS(ANGLE)*VALUE - SQRT(DBLE(L**2 - M**2))*BEFORE)/SQRT(DBLE((L + 1)**2 - M**2))
+        BEFORE = VALUE
+        VALUE = NEXT
+      END DO
+      IF (ORDERS(E) < 0) THEN
+        VALUE = VALUE*SIN(M*AZIMUTH)
+      ELSE
+        VALUE = VALUE*COS(M*AZIMUTH)
+      END IF
+      SHAPES(:,MODES(E)) = SHAPES(:,MODES(E)) + SIZES(E)*VALUE
+    END DO
+  END SUBROUTINE ADD_HARMONICS
 
   SUBROUTINE COEFFICIENTS(PAR, C, DC)
     ! Multipliers of the interaction, then coefficients of the confinement: cosines, and sines if UNEVEN.
@@ -157,18 +196,15 @@ CONTAINS
     DOUBLE PRECISION, INTENT(OUT) :: F(S), DFDU(S,S), DFDP(S,PARAMETERS), ENERGY, DEDP(PARAMETERS)
     DOUBLE PRECISION, DIMENSION(SIZE(BASE)) :: ATTRACTION, FIELD, RHO, CHANGE
     DOUBLE PRECISION :: PEAK, TOTAL, SQUARES, SHARE(S)
-    INTEGER :: C, K, P
-    C = MIN(S, N)
-    ATTRACTION = MATMUL(WAVES(:,1:C), W(:C)*U(:C))
-    IF (S > N) ATTRACTION = ATTRACTION + MATMUL(SINES(:,1:N), W(:N)*U(N+1:))
+    INTEGER :: K, P
+    ATTRACTION = MATMUL(SHAPES(:,:S), W(:S)*U)
     FIELD = PAR(1)*ATTRACTION + V
     RHO = DEPTH - FIELD/PAR(2)
     PEAK = MAXVAL(RHO)
     RHO = BASE*EXP(RHO - PEAK)
     TOTAL = SUM(RHO)
     RHO = RHO/TOTAL
-    F(:C) = MATMUL(RHO, WAVES(:,1:C)) - U(:C)
-    IF (S > N) F(N+1:) = MATMUL(RHO, SINES(:,1:N)) - U(N+1:)
+    F = MATMUL(RHO, SHAPES(:,:S)) - U
     SQUARES = SUM(W(:S)*U**2)
     ENERGY = -PAR(1)/PAR(2)*SQUARES/2 - PEAK - LOG(TOTAL)
     IF (IJAC == 0) RETURN
@@ -189,15 +225,12 @@ CONTAINS
         DEDP(P) = PAR(1)/PAR(2)**2*SQUARES/2
       CASE DEFAULT
         SHARE = DW(:S,P)*U
-        CHANGE = PAR(1)*MATMUL(WAVES(:,1:C), SHARE(:C)) + DV(:,P)
-        IF (S > N) CHANGE = CHANGE + PAR(1)*MATMUL(SINES(:,1:N), SHARE(N+1:))
-        CHANGE = CHANGE/PAR(2)
+        CHANGE = (PAR(1)*MATMUL(SHAPES(:,:S), SHARE) + DV(:,P))/PAR(2)
         DEDP(P) = -PAR(1)/PAR(2)*SUM(SHARE*U)/2
       END SELECT
       DEDP(P) = DEDP(P) + SUM(RHO*CHANGE)
       CHANGE = RHO*(CHANGE - SUM(RHO*CHANGE))
-      DFDP(:C,P) = -MATMUL(CHANGE, WAVES(:,1:C))
-      IF (S > N) DFDP(N+1:,P) = -MATMUL(CHANGE, SINES(:,1:N))
+      DFDP(:,P) = -MATMUL(CHANGE, SHAPES(:,:S))
     END DO
   END SUBROUTINE STATE
 
@@ -210,7 +243,7 @@ CONTAINS
     INTEGER :: C, J, K
     C = MIN(S, N)
     IF (D > 2) THEN
-      MATRIX = MATMUL(TRANSPOSE(WAVES(:,1:C)*SPREAD(RHO, 2, C)), WAVES(:,1:C))
+      MATRIX = MATMUL(TRANSPOSE(SHAPES(:,:S)*SPREAD(RHO, 2, S)), SHAPES(:,:S))
     ELSE
       COSINE(:2*C) = MATMUL(RHO, WAVES(:,0:2*C))
       DO K = 1, C
@@ -219,7 +252,7 @@ CONTAINS
         END DO
       END DO
     END IF
-    IF (S > N) THEN
+    IF (UNEVEN .AND. S > N) THEN
       SINE(0:) = MATMUL(RHO, SINES(:,0:2*N))
       SINE(:-1) = -SINE(N:1:-1)
       DO K = 1, N
@@ -271,7 +304,7 @@ SUBROUTINE FUNC(NDIM, U, ICP, PAR, IJAC, F, DFDU, DFDP)
     CALL STATE(S, U, P, IJAC, F, OWN, SLOPES, ENERGY, DEDP)
     IF (IJAC == 0) RETURN
     DFDU = OWN
-    IF (S > N .AND. FORCES == 0) CALL HOLD_ROTATION(U, DFDU)
+    IF (UNEVEN .AND. S > N .AND. FORCES == 0) CALL HOLD_ROTATION(U, DFDU)
     IF (IJAC == 2) DFDP(:,:PARAMETERS) = SLOPES
     RETURN
   END IF
