@@ -92,7 +92,7 @@ def _model(curves: Sequence[Curve]) -> Model:
     kept = kept_moments(lengths)
     model = Model(curves[0].problem, kept, kept, False, varied, parameters[1])
     degree = min(kept, significant(model))
-    return dataclasses.replace(model, unknowns=degree, space=closed_space(model.problem, pairs, degree))
+    return dataclasses.replace(model, unknowns=degree, space=closed_space(model.corners, pairs, degree))
 
 
 def _states(curve: Curve) -> list[tuple[Floats, Floats] | None]:

@@ -75,6 +75,12 @@ class Model:
         return self.space.degrees if self.space else np.tile(own, 2 if self.sines else 1)
 
     @property
+    def corners(self) -> list[Equation]:
+        """The equation at the ends of the ranges of the parameters."""
+        ends = product(*self.varied.values())
+        return [_moved(self.problem, list(zip(self.varied, corner, strict=True))) for corner in ends]
+
+    @property
     def numbers(self) -> dict[str, int]:
         """The number of each parameter: PAR(1) is the coupling, PAR(2) the noise."""
         others = [name for name in self.varied if name not in (COUPLING, NOISE)]
@@ -160,9 +166,7 @@ def significant(model: Model) -> int:
     """Return the degree beyond which no multiplier in the ranges of the parameters moves a density."""
     if model.problem.lacks(Capability.GRADIENT):
         return model.unknowns
-    corners = product(*model.varied.values())
-    problems = (_moved(model.problem, list(zip(model.varied, corner, strict=True))) for corner in corners)
-    return max(Interaction(problem).significant_degree for problem in problems)
+    return max(Interaction(problem).significant_degree for problem in model.corners)
 
 
 def model_text(model: Model) -> str:

@@ -81,13 +81,13 @@ class Space(NamedTuple):
         return [" + ".join(each).replace("+ -", "- ") for each in terms]
 
 
-def closed_space(problem: Equation, pairs: Sequence[Pair], degree: int) -> Space:
+def closed_space(problems: Sequence[Equation], pairs: Sequence[Pair], degree: int) -> Space:
     """Return the least space of moments up to a degree that contains those of some states and is not left.
 
     Parameters
     ----------
-    problem
-        The equation; where it has a confinement, also where that is weak.
+    problems
+        The equation at several values of its parameters, at one of which each of its coefficients is not zero.
     pairs
         Packed cosine and sine moments of states, (P, places) each.
     degree
@@ -101,12 +101,12 @@ def closed_space(problem: Equation, pairs: Sequence[Pair], degree: int) -> Space
     random, places = np.random.default_rng(0), packed_size(degree)
     degrees, _ = degrees_and_orders(degree)
     inside = {each: np.tile(degrees == each, 2) for each in range(1, degree + 1)}
-    acts = problem.potential.multipliers(problem.domain, degree).astype(float) != 0.0
+    acts = np.any([each.potential.multipliers(each.domain, degree) != 0.0 for each in problems], axis=0)
     data = np.concatenate([np.concatenate([_up_to(part, places) for part in pair], axis=1) for pair in pairs])
     data[np.abs(data) <= ROUNDING] = 0.0
     own = {each: _spanned(data[:, chosen]) for each, chosen in inside.items() if acts[each]}
     harmonics, weights = _on_grid(NODES * degree + FEWEST, degree)
-    confinement = _confining(problem, degree)
+    confinement = np.max([np.abs(_confining(each, degree)) for each in problems], axis=0)
     for _ in range(ROUNDS):
         fields = np.zeros((FIELDS, 2 * places))
         fields[:, :places] = confinement * random.normal(size=(FIELDS, 1))
