@@ -10,7 +10,6 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import qr
 
 from ..equations import Equation
 from ..errors import InvalidInput
@@ -163,8 +162,15 @@ def _spanned(rows: Floats) -> Floats:
 
 def _plain(rows: Floats) -> Floats:
     """Return an orthonormal basis of the span of independent rows, in which few entries are not zero if it can."""
-    pivots = np.sort(qr(rows, mode="r", pivoting=True)[-1][: len(rows)])
-    echelon = np.linalg.solve(rows[:, pivots], rows)
+    echelon, pivots = rows.copy(), []
+    for place in range(len(rows)):
+        row, pivot = np.unravel_index(np.argmax(np.abs(echelon[place:])), echelon[place:].shape)
+        echelon[[place, place + row]] = echelon[[place + row, place]]
+        echelon[place] /= echelon[place, pivot]
+        others = np.arange(len(rows)) != place
+        echelon[others] -= np.multiply.outer(echelon[others, pivot], echelon[place])
+        pivots.append(int(pivot))
+    echelon, pivots = echelon[np.argsort(pivots)], sorted(pivots)
     echelon[np.abs(echelon) <= SMALL**2] = 0.0
     orthonormal = np.linalg.qr(echelon.T)[0].T
     return np.asarray(orthonormal * np.sign(orthonormal[np.arange(len(rows)), pivots])[:, np.newaxis])
