@@ -162,14 +162,15 @@ def _spanned(rows: Floats) -> Floats:
 
 def _plain(rows: Floats) -> Floats:
     """Return an orthonormal basis of the span of independent rows, in which few entries are not zero if it can."""
-    echelon, pivots = rows.copy(), []
+    echelon = rows.copy()
+    pivots: list[int] = []
     for place in range(len(rows)):
-        row, pivot = np.unravel_index(np.argmax(np.abs(echelon[place:])), echelon[place:].shape)
+        row, pivot = divmod(int(np.argmax(np.abs(echelon[place:]))), rows.shape[1])
         echelon[[place, place + row]] = echelon[[place + row, place]]
         echelon[place] /= echelon[place, pivot]
         others = np.arange(len(rows)) != place
         echelon[others] -= np.multiply.outer(echelon[others, pivot], echelon[place])
-        pivots.append(int(pivot))
+        pivots.append(pivot)
     echelon, pivots = echelon[np.argsort(pivots)], sorted(pivots)
     echelon[np.abs(echelon) <= SMALL**2] = 0.0
     orthonormal = np.linalg.qr(echelon.T)[0].T
