@@ -124,7 +124,7 @@ def equation_among(
 
 
 def in_confinement(problem: Equation, basis: Basis, geometry: Geometry) -> Basis:
-    """Return the basis of the same densities in the confinement of a problem, itself if it has none."""
+    """Return the basis of the same densities in the confinement of a problem, free to rotate where it has none."""
     if basis.invariants is not None and (problem.confinement is not None or basis.invariants.held_by is not None):
         return InvariantBasis(basis.invariants.group, basis.cells, basis.nodes, confining_field(problem))
     if problem.confinement is None:

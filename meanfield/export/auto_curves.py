@@ -142,8 +142,8 @@ def _require(curves: Sequence[Curve]) -> None:
     for curve in curves:
         if curve.moments.has_axis != curves[0].moments.has_axis:
             raise InvalidInput(
-                f"curves of states with an axis and without one, as {curves[0].label!r} and {curve.label!r}, have "
-                "different unknowns in AUTO files; write them into files of their own"
+                f"of the curves {curves[0].label!r} and {curve.label!r} one is of states with an axis, the other "
+                "is not, and they have different unknowns in AUTO files; write them into files of their own"
             )
         if curve.type == "branch point" and not curve.moments.has_axis:
             raise InvalidInput(

@@ -11,7 +11,7 @@ from ..geometry import Complement
 from ..newton import POLISHED, correct
 from .at_place import state_at
 from .branch_points import BranchPointEquation, nearest_block
-from .extended import ExtendedEquation
+from .extended import ExtendedEquation, null_direction
 from .folds import FoldEquation, null_vectors
 from .following import Knot, follow, turned_back
 from .plane import Plane
@@ -106,8 +106,7 @@ def part_of_symmetry(plane: Plane, state: AtState, symmetry: int) -> Symmetric:
 
 def point_beside(equation: ExtendedEquation, unknown: Floats, q: float) -> Point | None:
     """Return the point of a curve that Newton's method finds from a place beside it, None if it finds none."""
-    matrix, derivative = equation.linearise(unknown, q, unknown)
-    tangent = np.linalg.svd(np.column_stack([matrix, derivative]))[2][-1]
+    tangent = null_direction(*equation.linearise(unknown, q, unknown))
     solution = correct(equation, unknown, q, tangent[:-1], float(tangent[-1]), POLISHED)
     return None if solution is None else Point(equation, solution, 1.0)
 

@@ -62,9 +62,8 @@ class BranchPointSystem(SingularSystem):
     @property
     def normal(self) -> Floats:
         """The normal in x and q to the null vector of the derivatives, (2,), also where J is singular."""
-        matrix, in_q = self.derivatives
-        along = np.linalg.svd(np.column_stack([matrix, in_q]))[2][-1]
-        return np.array([along[-1], -along[-2]])
+        along_x, along_q = self.tangent[-2:]
+        return np.array([along_q, -along_x])
 
 
 class BranchPointEquation(SingularEquation):

@@ -44,6 +44,11 @@ class Halving(NamedTuple):
     image: int = 0
 
 
+def null_direction(matrix: Floats, in_q: Floats) -> Floats:
+    """Return the unit null vector of derivatives in the unknowns, (size, size), and in q, (size,)."""
+    return np.asarray(np.linalg.svd(np.column_stack([matrix, in_q]))[2][-1])
+
+
 class System:
     """An extended system at one point.
 
@@ -68,6 +73,11 @@ class System:
     def derivatives(self) -> tuple[Floats, Floats]:
         """The derivatives of the residual in the unknowns, (size, size), and in q, (size,)."""
         raise NotImplementedError
+
+    @property
+    def tangent(self) -> Floats:
+        """A unit tangent of the curve in the unknowns and q, (size + 1,), the null vector of the derivatives."""
+        return null_direction(*self.derivatives)
 
     @property
     def normal(self) -> Floats:
@@ -260,6 +270,7 @@ class ExtendedEquation(StationaryEquation):
         if not (before @ after < 0.0 and length(after - before, 0.0) <= CLOSE):
             return False
         if self.plane.confined:
+            # There is no uniform state that it may be beside.
             return True
         chord = length(after - before, 0.0)
         # Beside the uniform state all moments may be about to vanish.

@@ -90,7 +90,11 @@ class FoldEquation(SingularEquation):
 
 def fold_start(start: Start, plane: Plane) -> Point | End:
     """Return the first point of the fold curve through a start."""
-    place, basis, b = born_at(start, plane)[2:] if start.halves else located(start, plane, start.first)
+    if start.halves:
+        born = born_at(start, plane)
+        place, basis, b = born.place, born.basis, born.unknown
+    else:
+        place, basis, b = located(start, plane, start.first)
     equation = FoldEquation(plane, (basis,), null_vectors(plane, basis, place, b))
     b, q = np.append(b, place[0]), place[1]
     if start.uniform or start.halves:

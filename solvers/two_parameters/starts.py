@@ -5,6 +5,7 @@ from functools import partial
 from typing import NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from meanfield import CurvePoint, Equation, InvalidInput, NotResolved, OrganisingPoint, SpecialPoint
 from meanfield.equations import Capability, require
@@ -334,15 +335,20 @@ def from_axis(plane: Plane, moments: Pair) -> tuple[float, Floats]:
     InvalidInput
         If it is even about none.
     """
-    cosine, sine = moments
     for axis in plane.axes:
-        turned = (cosine - 1j * sine) * np.exp(1j * axis * np.arange(cosine.size))
+        turned = _counted_from(axis, moments)
         if np.abs(turned.imag).max() <= SIGNIFICANT:
-            return axis, np.asarray(turned.real)
+            return axis, turned.real
     whose = " that is one of the confinement" if plane.confined else ""
     raise InvalidInput(
         f"curves of states without a reflection axis{whose} are not followed; start from one that has an axis"
     )
+
+
+def _counted_from(axis: float, moments: Pair) -> npt.NDArray[np.complex128]:
+    """Return cosine and sine moments as complex ones of angles counted from an axis."""
+    cosine, sine = moments
+    return np.asarray((cosine - 1j * sine) * np.exp(1j * axis * np.arange(cosine.size)))
 
 
 def unknown_of(basis: Basis, cosine: Floats) -> Floats:
@@ -357,8 +363,7 @@ def unknown_among(basis: Basis, own: Basis, b: Floats) -> Floats:
     """Return the unknown, among densities of less symmetry, of a state with the unknown b in its own basis."""
     if basis.invariants is not None:
         return np.asarray(basis.means(basis.moments_from(*packed_moments(own, b))) / basis.degrees)
-    cosine, sine = moments_from(own, b)
-    return unknown_of(basis, ((cosine - 1j * sine) * np.exp(1j * basis.axis * np.arange(cosine.size))).real)
+    return unknown_of(basis, _counted_from(basis.axis, moments_from(own, b)).real)
 
 
 def located(start: Start, plane: Plane, moments: Pair) -> tuple[tuple[float, float], Basis, Floats]:
@@ -428,9 +433,7 @@ def first_point(equation: ExtendedEquation, b: Floats, q: float) -> Point | End:
         If the curve does not pass the place.
     """
     with np.errstate(all="ignore"):
-        found = equation.system(b, q)
-        matrix, derivative = found.derivatives
-    tangent = np.linalg.svd(np.column_stack([matrix, derivative]))[2][-1]
+        tangent = equation.system(b, q).tangent
     solution = correct(equation, b, q, tangent[:-1], float(tangent[-1]), POLISHED)
     moved = solution is None or max(np.abs(solution.b - b).max(), abs(solution.q - q)) > MOVED
     if solution is None or moved or (equation.has_uniform(solution.b) and not equation.has_uniform(b)):

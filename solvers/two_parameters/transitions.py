@@ -308,7 +308,7 @@ def _beside_folds(born: Born, fold: FoldEquation) -> Iterator[tuple[Floats, tupl
     :math:`r = c y^4, b = -2 c y^2`, and equal free energy at a third of r and two thirds of b.
     """
     plane, basis, here = fold.plane, born.curve.basis, np.array(born.place)
-    along = _tangent(born.curve, np.append(born.parent, here[0]), here[1])
+    along = born.curve.system(np.append(born.parent, here[0]), born.place[1]).tangent
     away = np.append(fold.borders[1], 0.0)
     for at_fold, q in all_beside([fold], np.append(born.unknown, here[0]), here[1], away):
         there = np.array([at_fold[-1], q])
@@ -331,8 +331,3 @@ def _along(born: Born, tangent: Floats, distance: float) -> tuple[Floats, Floats
     step = distance * tangent
     found = correct(born.curve, begin + step[:-1], q + step[-1], border, float(tangent[-1]), POLISHED)
     return None if found is None else (found.b[:-1], np.array([found.b[-1], found.q]))
-
-
-def _tangent(equation: ExtendedEquation, b: Floats, q: float) -> Floats:
-    """Return the unit tangent of a curve at a point of it, (size + 1,), that in q last."""
-    return np.asarray(np.linalg.svd(np.column_stack(equation.system(b, q).derivatives))[2][-1])

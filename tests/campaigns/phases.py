@@ -17,6 +17,7 @@ from meanfield import (
     InvalidInput,
     McKeanVlasov,
     PhaseDiagram,
+    Region,
     critical_coupling,
 )
 from solvers import phase_diagram
@@ -84,9 +85,8 @@ def diagrams(generator: np.random.Generator) -> Finding:
     """Judge the regions of a random phase diagram at random points and the states of its curves."""
     problem, name, interval, weights, made = family_of(generator)
     call = f"phase_diagram(McKeanVlasov(Circle(), {made}), ({name!r}, {interval}), relative={WINDOW})"
-    return _judged(
-        call, partial(phase_diagram, problem, (name, interval), relative=WINDOW), Truth(weights), generator
-    )
+    made_by = partial(phase_diagram, problem, (name, interval), relative=WINDOW)
+    return judged(call, made_by, *_judges(Truth(weights), generator))
 
 
 def in_fields(generator: np.random.Generator) -> Finding:
@@ -116,26 +116,44 @@ def in_fields(generator: np.random.Generator) -> Finding:
         return weights if of_field else np.where(np.arange(weights.size) == place, value, weights)
 
     truth = Truth(own, lambda value: field * (value if of_field else 1.0), degree, angle)
-    return _judged(call, partial(phase_diagram, problem, (name, (low, high)), coupling=window), truth, generator)
+    made_by = partial(phase_diagram, problem, (name, (low, high)), coupling=window)
+    return judged(call, made_by, *_judges(truth, generator))
 
 
-def _judged(call: str, made_by: Any, truth: Truth, generator: np.random.Generator) -> Finding:
+def _judges(
+    truth: Truth, generator: np.random.Generator
+) -> tuple[Callable[[Curve], str], Callable[[PhaseDiagram], str]]:
+    """Return the judges of curves and of regions, which know the truth."""
+    return partial(_wrong_curve, truth=truth, generator=generator), partial(
+        _wrong_region, truth=truth, generator=generator
+    )
+
+
+def judged(
+    call: str,
+    made_by: Callable[[], PhaseDiagram],
+    wrong_curve: Callable[[Curve], str],
+    wrong_region: Callable[[PhaseDiagram], str],
+) -> Finding:
+    """Return what two judges say of a phase diagram: of each of its curves, and of a random point of its regions."""
     try:
         diagram = made_by()
     except InvalidInput as refused:
         return Finding(Verdict.REFUSED, call, str(refused))
-    wrong = [words for each in diagram.curves if (words := _wrong_curve(each, truth, generator))]
+    wrong = [words for each in diagram.curves if (words := wrong_curve(each))]
     if wrong:
         return Finding(Verdict.SILENT, call, "; ".join(wrong))
-    missed = [words for _ in range(PLACES) if (words := _wrong_region(diagram, truth, generator))]
+    missed = [words for _ in range(PLACES) if (words := wrong_region(diagram))]
     if missed:
         said = bool(diagram.warnings) or not all(region.agrees for region in diagram.regions)
-        return Finding(Verdict.SAID if said else Verdict.SILENT, call, "; ".join(missed))
-    return Finding(Verdict.RIGHT, call)
+        return Finding(Verdict.SAID if said else Verdict.SILENT, call, "; ".join([*missed, *diagram.warnings]))
+    return Finding(Verdict.RIGHT, call, "; ".join(diagram.warnings))
 
 
-def _wrong_region(diagram: PhaseDiagram, truth: Truth, generator: np.random.Generator) -> str:
-    """Return what brute force finds otherwise at a random point, in words; empty if it agrees or is beside a curve."""
+def random_place(
+    diagram: PhaseDiagram, generator: np.random.Generator
+) -> tuple[Region, float, float, float] | None:
+    """Return a region with a random point of it, the parameter, height and coupling; None beside a curve."""
     (low, high), (bottom, top) = diagram.interval, diagram.window
     x, y = generator.uniform(2 * ASIDE, 1.0 - 2 * ASIDE, 2)
     around = {
@@ -145,12 +163,21 @@ def _wrong_region(diagram: PhaseDiagram, truth: Truth, generator: np.random.Gene
     first, height = float(low + x * (high - low)), float(bottom + y * (top - bottom))
     region = diagram.region_at(first, height)
     if region is None or len(around) > 1:
-        return ""
+        return None
     unit = 1.0
     if diagram.unit == "relative_coupling":
         unit = float(critical_coupling(diagram.problem.with_parameter(diagram.parameter, first)) or np.nan)
+    return region, first, height, unit * height
+
+
+def _wrong_region(diagram: PhaseDiagram, truth: Truth, generator: np.random.Generator) -> str:
+    """Return what brute force finds otherwise at a random point, in words; empty if it agrees or is beside a curve."""
+    chosen = random_place(diagram, generator)
+    if chosen is None:
+        return ""
+    region, first, height, coupling = chosen
     space = truth.space(first)
-    states = brute_force.stationary_states(space, unit * height, starts=STARTS)
+    states = brute_force.stationary_states(space, coupling, starts=STARTS)
     stable = [state for state in states if state.unstable == 0]
     if len(states) > 1 and states[1].gap - states[0].gap < TIE:
         return ""

@@ -7,11 +7,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from meanfield import Curve, GegenbauerSeries, InvalidInput, McKeanVlasov, PhaseDiagram, Sphere, critical_coupling
+from meanfield import Curve, GegenbauerSeries, McKeanVlasov, PhaseDiagram, Sphere, critical_coupling
 from solvers import phase_diagram
 from tests import brute_force
-from tests.campaigns import Finding, Subject, Verdict
-from tests.campaigns.phases import ASIDE, CLOSE, TIE, neutral_sizes
+from tests.campaigns import Finding, Subject
+from tests.campaigns.phases import CLOSE, TIE, judged, neutral_sizes, random_place
 
 NODES, STARTS, PLACES, POINTS = 24, 256, 3, 3
 # A state is resolved by the nodes of brute force if these give the same moments to this.
@@ -93,36 +93,16 @@ def _interval(generator: np.random.Generator, middle: float, width: float) -> tu
 
 
 def _judged(call: str, made_by: Any, truth: Truth, generator: np.random.Generator) -> Finding:
-    try:
-        diagram = made_by()
-    except InvalidInput as refused:
-        return Finding(Verdict.REFUSED, call, str(refused))
-    wrong = [words for each in diagram.curves if (words := _wrong_curve(each, truth, generator))]
-    if wrong:
-        return Finding(Verdict.SILENT, call, "; ".join(wrong))
-    missed = [words for _ in range(PLACES) if (words := _wrong_region(diagram, truth, generator))]
-    if missed:
-        said = bool(diagram.warnings) or not all(region.agrees for region in diagram.regions)
-        return Finding(Verdict.SAID if said else Verdict.SILENT, call, "; ".join([*missed, *diagram.warnings]))
-    return Finding(Verdict.RIGHT, call, "; ".join(diagram.warnings))
+    wrong_curve = partial(_wrong_curve, truth=truth, generator=generator)
+    return judged(call, made_by, wrong_curve, partial(_wrong_region, truth=truth, generator=generator))
 
 
 def _wrong_region(diagram: PhaseDiagram, truth: Truth, generator: np.random.Generator) -> str:
     """Return what brute force finds otherwise at a random point, in words; empty if it agrees or cannot tell."""
-    (low, high), (bottom, top) = diagram.interval, diagram.window
-    x, y = generator.uniform(2 * ASIDE, 1.0 - 2 * ASIDE, 2)
-    around = {
-        id(diagram.region_at(low + (x + dx) * (high - low), bottom + (y + dy) * (top - bottom)))
-        for dx, dy in ((0, 0), (ASIDE, 0), (-ASIDE, 0), (0, ASIDE), (0, -ASIDE))
-    }
-    first, height = float(low + x * (high - low)), float(bottom + y * (top - bottom))
-    region = diagram.region_at(first, height)
-    if region is None or len(around) > 1:
+    chosen = random_place(diagram, generator)
+    if chosen is None:
         return ""
-    unit = 1.0
-    if diagram.unit == "relative_coupling":
-        unit = float(critical_coupling(diagram.problem.with_parameter(diagram.parameter, first)) or np.nan)
-    coupling = unit * height
+    region, first, height, coupling = chosen
     space, finer = truth.spaces(first)
     states = brute_force.stationary_states(space, coupling, starts=STARTS)
     stable = [state for state in states if state.unstable == 0]

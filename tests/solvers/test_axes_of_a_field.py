@@ -139,26 +139,14 @@ def test_a_line_between_states_about_two_axes_ends_where_both_are_born_at_once()
 
 # Another tricritical point is farther than this from the places that follow.
 NEAR = 1e-4
+# Weights and a weak field in which branches about the two axes turn at points close to each other.
+NEAR_EACH_OTHER = (-0.36, 0.267, -0.604, -1.0), (0.0, 0.0, 0.0, -0.033)
 # Weights, field, parameter and place of the tricritical point, whether branches about the other axis turn, and up to
 # which coupling a diagram has their parent.
 TURNING = {
     "quarter": ((-0.8, -0.3, 0.0, -1.0), (), "w2", -0.168948046676, False, 3.0),
-    "quarter about the other axis": (
-        (-0.36, 0.267, -0.604, -1.0),
-        (0.0, 0.0, 0.0, -0.033),
-        "w1",
-        -0.688056747,
-        True,
-        2.6,
-    ),
-    "quarter beside one about the other axis": (
-        (-0.36, 0.267, -0.604, -1.0),
-        (0.0, 0.0, 0.0, -0.033),
-        "w1",
-        -0.550932571564,
-        False,
-        2.6,
-    ),
+    "quarter about the other axis": (*NEAR_EACH_OTHER, "w1", -0.688056747, True, 2.6),
+    "quarter beside one about the other axis": (*NEAR_EACH_OTHER, "w1", -0.550932571564, False, 2.6),
     "half about the other axis": (
         (-0.247, -0.404, -0.708, -1.0),
         (0.0, 0.0, 0.0, 0.123),
