@@ -144,7 +144,8 @@ def require_text(text: object) -> None:
         raise InvalidInput(f"the expression must be a text such as {_EXAMPLE}, not {shown(text)}")
 
 
-def names_in(text: str) -> set[str]:
+@functools.lru_cache(maxsize=256)
+def names_in(text: str) -> frozenset[str]:
     """Return the names of numbers of the user's own that a formula has.
 
     Raises
@@ -152,7 +153,7 @@ def names_in(text: str) -> set[str]:
     InvalidInput
         If it cannot be read.
     """
-    names = {part.id for part in ast.walk(parsed(text.strip())) if isinstance(part, ast.Name)}
+    names = frozenset(part.id for part in ast.walk(parsed(text.strip())) if isinstance(part, ast.Name))
     return names - TAKEN
 
 

@@ -11,10 +11,10 @@ import numpy.typing as npt
 
 from ..arguments import methods_checked, shown
 from ..domains import Domain
-from ..errors import InvalidInput
-from .arrays import Array, Number
-from .custom import Custom
-from .expressions import compiled, require_text
+from ..errors import InvalidInput, MeanfieldError
+from .arrays import Array, Number, without_cancelled
+from .custom import FORMULAS, Custom
+from .expressions import Formula, compiled, require_text
 from .finite import Cosines
 from .formulas import formulas_of
 from .given import Numbers, at_numbers, given_numbers
@@ -22,6 +22,7 @@ from .parametric import exchanged, numbered
 from .pieces import pieces_from
 from .protocol import Potential
 from .sampling import UserFunction, formula_values, name_of
+from .separated import factors_of, is_sound, separated
 from .series import as_number, given_coefficients, padded, require_source
 from .uneven import FourierSeries, Parts, shape_of
 
@@ -193,7 +194,7 @@ class External(Potential):
         self._require_parameter(name)
         if self.given:
             self._require_domain(domain)
-            shape = _differentiated(self.expression, self.given, name)
+            shape = _differentiated(self.expression or "", self.given, name)
             if shape is None:
                 return super().multiplier_derivatives(name, domain, int(degree))
             return shape.multipliers(domain, int(degree))
@@ -210,7 +211,7 @@ class External(Potential):
         """
         self._require_parameter(name)
         if self.given:
-            shape = _differentiated(self.expression, self.given, name)
+            shape = _differentiated(self.expression or "", self.given, name)
             if shape is None:
                 return super().sine_multiplier_derivatives(name, domain, int(degree))
             return shape.sines(int(degree))
@@ -238,9 +239,7 @@ class External(Potential):
     @functools.cached_property
     def _shape(self) -> FourierSeries | Parts:
         if self.expression is not None:
-            formula = compiled(self.expression, dict(self.given))
-            label = at_numbers(self.expression, self.given)
-            return shape_of(formula_values(formula), label, float(formula.constant))
+            return _of_formula(self.expression, self.given)
         if self.function is not None:
             return shape_of(UserFunction(self.function), self.formula)
         if self.parts is not None:
@@ -252,18 +251,56 @@ class External(Potential):
         return FourierSeries(*rows)
 
 
-@functools.lru_cache(maxsize=16)
+@functools.lru_cache(maxsize=FORMULAS)
+def _of_formula(expression: str, given: tuple[tuple[str, float], ...]) -> FourierSeries | Parts:
+    """Return the function of a formula."""
+    return _combined(expression, given) or _as_it_stands(
+        compiled(expression, dict(given)), at_numbers(expression, given)
+    )
+
+
+@functools.lru_cache(maxsize=FORMULAS)
 def _differentiated(
-    expression: str | None, given: tuple[tuple[str, float], ...], name: str
+    expression: str, given: tuple[tuple[str, float], ...], name: str
 ) -> FourierSeries | Parts | None:
     """Return the derivative of a formula in a number given by name, or None if it jumps or is not finite."""
-    formula = compiled(expression or "", dict(given), name)
+    if combined := _combined(expression, given, name):
+        return combined
+    formula = compiled(expression, dict(given), name)
     try:
-        return shape_of(
-            formula_values(formula), f"the derivative of {expression} in {name}", float(formula.constant)
-        )
+        return _as_it_stands(formula, f"the derivative of {expression} in {name}")
     except InvalidInput:
         return None
+
+
+def _combined(expression: str, given: tuple[tuple[str, float], ...], along: str = "") -> FourierSeries | None:
+    """Return a formula or its derivative as a combination of Fourier series, None if it is none to keep."""
+    pairs = separated(expression, frozenset(name for name, _ in given)) if given else ()
+    shapes = [shape for _, angle in pairs if (shape := _of_angle(angle)) is not None]
+    if not pairs or len(shapes) < len(pairs):
+        return None
+    degree = max(shape.sine.size for shape in shapes) - 1
+    rows = np.array([[padded(shape.cosine, degree), padded(shape.sine, degree)] for shape in shapes])
+    factors = factors_of(pairs, dict(given), along)
+    if not is_sound(factors, rows[:, :, 1:].reshape(len(shapes), -1), vanishing=bool(along)):
+        return None
+    terms = without_cancelled([factor * row for factor, row in zip(factors, rows, strict=True)])
+    return FourierSeries(*terms.astype(float))
+
+
+@functools.lru_cache(maxsize=FORMULAS)
+def _of_angle(expression: str) -> FourierSeries | None:
+    """Return the series of a formula without numbers by name, or None if it is none for itself."""
+    try:
+        shape = _as_it_stands(compiled(expression), expression)
+    except MeanfieldError:
+        return None
+    return shape if isinstance(shape, FourierSeries) else None
+
+
+def _as_it_stands(formula: Formula, label: str) -> FourierSeries | Parts:
+    """Return the function of a formula from its values."""
+    return shape_of(formula_values(formula), label, float(formula.constant))
 
 
 def _parts_from(description: Mapping[str, Any]) -> Parts:

@@ -61,20 +61,9 @@ class Combination:
         return kept
 
     def is_sound(self, *, vanishing: bool) -> bool:
-        """Return whether the sum is as good as the formula as it stands: no factor is lost and no terms cancel.
-
-        A factor may have vanished by underflow, of which the formula is asked; ``vanishing`` lets those pass.
-        """
-        sizes = np.abs(self.factors)
-        told = (
-            np.isfinite(sizes)
-            & (sizes < 1.0 / SMALLEST_SIZE)
-            & ((sizes > SMALLEST_SIZE) | (vanishing & (sizes == 0)))
-        )
-        if not told.all():
-            return False
-        rows = self.factors[:, np.newaxis] * [shape.multipliers(Circle(), _DEGREE)[1:] for shape in self.shapes]
-        return bool(np.abs(rows).max() <= _CANCELLING * np.abs(rows.sum(axis=0)).max())
+        """Return whether the sum is as good as the formula as it stands, see :func:`is_sound`."""
+        rows = np.array([shape.multipliers(Circle(), _DEGREE)[1:] for shape in self.shapes])
+        return is_sound(self.factors, rows, vanishing=vanishing)
 
     def values(self, angle: npt.ArrayLike) -> Array:
         """Return the sum at the angles."""
@@ -95,6 +84,29 @@ class Combination:
     def _sum(self, rows: list[Array]) -> npt.NDArray[np.float64]:
         terms = [factor * row for factor, row in zip(self.factors, rows, strict=True)]
         return without_cancelled(terms).astype(np.float64)
+
+
+def is_sound(factors: npt.NDArray[np.longdouble], rows: Array, *, vanishing: bool) -> bool:
+    """Return whether a sum of products is as good as the formula as it stands: no factor is lost, no terms cancel.
+
+    Parameters
+    ----------
+    factors : (n,) longdouble
+        The factors of the numbers.
+    rows : (n, size)
+        Coefficients of the functions of the angle, without their means.
+    vanishing
+        Whether a factor may be zero, as of a derivative; else it may have vanished by underflow, of which the
+        formula is asked.
+    """
+    sizes = np.abs(factors)
+    told = (
+        np.isfinite(sizes) & (sizes < 1.0 / SMALLEST_SIZE) & ((sizes > SMALLEST_SIZE) | (vanishing & (sizes == 0)))
+    )
+    if not told.all():
+        return False
+    terms = factors[:, np.newaxis] * rows
+    return bool(np.abs(terms).max(initial=0.0) <= _CANCELLING * np.abs(terms.sum(axis=0)).max(initial=0.0))
 
 
 @functools.lru_cache(maxsize=64)

@@ -137,6 +137,55 @@ def test_sums_of_products_are_combined_to_what_the_formula_is(seed, domain):
     assert combined.tail_bound(domain, DEGREE) >= further - allowed[-1]
 
 
+def random_tilted_sum(random, depth):
+    """Return a formula in t, b and c, on the circle and without symmetry, that is a sum of products."""
+    if depth == 0:
+        angle = ["cos(t)", "sin(2*t)", "cos(3*(t - 0.4))", "exp(sin(t + 1))", "sin(t)/(2 + cos(t))", "0.7"]
+        return str(random.choice(["b", "c", "exp(-b)", "b/c", "2**c", *angle, *angle]))
+    one, other = (random_tilted_sum(random, depth - 1) for _ in range(2))
+    kinds = ["({0} + {1})", "({0} - {1})", "({0}*{1})", "({0})**2", "-({0})", "({0})/(1 + c**2)"]
+    return str(random.choice(kinds)).format(one, other)
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_fields_without_symmetry_are_combined_to_what_the_formula_is(seed):
+    """With their derivatives in the numbers; without its numbers' names a formula is evaluated as it stands."""
+    random = np.random.default_rng([13, seed])
+    text = f"sin(t) + b*cos(2*(t - 0.3)) + {random_tilted_sum(random, 3)}"
+    numbers = {name: float(random.uniform(0.3, 1.5)) for name in names_in(text)}
+    combined = External.from_expression(text, **numbers)
+    plain = External.from_expression(re.sub(r"\b[bc]\b", lambda name: f"({numbers[name[0]]!r})", text))
+    angles = 2.0 * np.pi * np.arange(GRID) / GRID
+    largest = np.abs(plain.values(angles)).max()
+    for kind in ("multipliers", "sine_multipliers"):
+        found, expected = (getattr(each, kind)(Circle(), DEGREE) for each in (combined, plain))
+        np.testing.assert_allclose(found, expected, rtol=0, atol=256 * EPS * largest)
+    np.testing.assert_allclose(combined.values(angles), plain.values(angles), rtol=0, atol=1024 * EPS * largest)
+    t, *symbols = sympy.symbols("t b c")
+    expression = sympy.sympify(text, locals={"t": t, "b": symbols[0], "c": symbols[1]})
+    for name in numbers:
+        slope = sympy.lambdify((t, *symbols), sympy.diff(expression, sympy.Symbol(name)), "numpy")
+        values = np.broadcast_to(slope(angles, *(numbers.get(each, 1.0) for each in "bc")), angles.shape)
+        series = np.fft.rfft(values)[: DEGREE + 1] * 2.0 / GRID
+        series[0] /= 2.0
+        found = combined.multiplier_derivatives(name, Circle(), DEGREE)
+        sines = combined.sine_multiplier_derivatives(name, Circle(), DEGREE)
+        np.testing.assert_allclose(
+            found - 1j * sines, series, rtol=0, atol=4096 * EPS * (1.0 + np.abs(values).max())
+        )
+
+
+def test_a_field_whose_terms_jump_or_vanish_alone_is_evaluated_as_it_stands():
+    """The angle t alone jumps at pi."""
+    angles = np.linspace(-3.0, 3.0, 25)
+    tilted = External.from_expression("b*t + c*sin(t) - b*t", b=0.5, c=0.25)
+    np.testing.assert_allclose(tilted.values(angles), 0.25 * np.sin(angles), rtol=0, atol=64 * EPS)
+    field = External.from_expression("b*sin(t) + cos(t)", b=0.5)
+    assert not field.even
+    assert field.with_parameter("b", 0.0).even
+    assert field.with_parameter("b", 0.0).sine_multiplier_derivatives("b", Circle(), 2).tolist() == [0.0, 1.0, 0.0]
+
+
 def test_what_is_combined():
     assert separated("-a*cos(t) + (1 + a)*cos(2*t)/a", frozenset("a")) == (
         ("(-a)", "(cos(t))"),
