@@ -207,6 +207,10 @@ class Complement(Protocol):
         """Whether the modes are odd about the axis of a state on the circle, and may be even about another."""
 
     @property
+    def uneven(self) -> bool:
+        """Whether states on the circle born with a perturbation are even about no axis."""
+
+    @property
     def squares(self) -> "Complement | None":
         """The class of which, beside the own modes, squares of such perturbations have parts; None without any."""
 

@@ -130,7 +130,7 @@ def in_confinement(problem: Equation, basis: Basis, geometry: Geometry) -> Basis
     if problem.confinement is None:
         return basis
     size = Size(basis.cells, basis.nodes, confinement_field(problem, basis.symmetry, basis.nodes))
-    found = geometry.basis(problem, basis.symmetry, size, even=True)
+    found = geometry.basis(problem, basis.symmetry, size, even=basis.fourier is None)
     return found if found.cosines is None else found.cosines.about(basis.axis)
 
 

@@ -68,6 +68,16 @@ class Cosines(Protocol):
         """Return the function from rows to their products with the covariance matrix, by transforms."""
 
 
+class Fourier(Protocol):
+    """Operations of bases of cosines and sines on the circle."""
+
+    def unknown_from(self, moments: NDArray[np.complex128]) -> Floats:
+        """Return the means of the modes by complex moments <exp(-ikt)> of degrees from 0, (size,)."""
+
+    def complex_moments(self, means: Floats) -> NDArray[np.complex128]:
+        """Return complex moments <exp(-ikt)> of degrees from 0 by the means of the modes, one of degree 0."""
+
+
 class Axial(Protocol):
     """Operations of bases of densities about an axis along a half great circle from it.
 
@@ -130,8 +140,9 @@ class Basis(Protocol):
     """Modes of densities invariant under some symmetries of the domain, and a quadrature for these densities.
 
     Densities even about an axis of the circle have its angle in ``axis``; elsewhere that is 0. ``even`` says that
-    sine moments about that axis vanish, ``modes`` what expanded moments mean. ``cosines``, ``axial``, ``profiles``
-    and ``invariants`` have operations of some bases only: each is the basis itself if it has them, else None.
+    sine moments about that axis vanish, ``modes`` what expanded moments mean. ``cosines``, ``fourier``, ``axial``,
+    ``profiles`` and ``invariants`` have operations of some bases only: each is the basis itself if it has them, and
+    else None.
     """
 
     modes: Modes
@@ -153,6 +164,11 @@ class Basis(Protocol):
         return None
 
     @property
+    def fourier(self) -> Fourier | None:
+        """The operations of cosines and sines on the circle; None for other bases."""
+        return None
+
+    @property
     def axial(self) -> Axial | None:
         """Operations of bases of densities about an axis, along a half great circle from it."""
         return None
@@ -169,6 +185,13 @@ class Basis(Protocol):
 
     def admissible(self, limit: int) -> Integers:
         """Return the degrees up to a limit that densities of the symmetry can have, ascending."""
+
+    def field_of(self, series: NDArray[np.complex128]) -> Floats:
+        """Return the coefficients in the modes of Re sum_k c_k exp(ikt), c of degrees from 0, t from a pole."""
+        turned = series[self.degrees]
+        if self.axis:
+            turned = turned * np.exp(1j * self.axis * self.degrees)
+        return np.asarray(turned.real)
 
     def gibbs(self, field: Floats) -> Gibbs:
         """Return the density proportional to exp(sum field_i mode_i + confinement field)."""

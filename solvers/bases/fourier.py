@@ -13,12 +13,15 @@ import math
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from meanfield.harmonics import CircleModes, Modes
 
 from ..limits import MAX_NODES, MAX_UNKNOWNS
 from ..transforms import FourierTransform, planned
 from .base import SMALL_FIELD, Basis, Floats, Gibbs, Integers, exp_beyond_quadratic, multiples
+
+Complexes = NDArray[np.complex128]
 
 
 class FourierBasis(Basis):
@@ -35,6 +38,8 @@ class FourierBasis(Basis):
     confinement : (J,) float or complex, optional
         Coefficients, per cell from 1, of the fixed part -V/D of the field: those of cosines or, less i times those
         of sines, of both.
+    mirrors
+        Angles of axes, equally spaced in half a turn: a state has images by reflection about them.
     """
 
     modes: Modes = CircleModes()
@@ -44,7 +49,15 @@ class FourierBasis(Basis):
     most_cells: int = MAX_UNKNOWNS
     needs_second_rule: bool = False
 
-    def __init__(self, cells: Integers, nodes: int, symmetry: int = 1, confinement: Any = None) -> None:
+    def __init__(
+        self,
+        cells: Integers,
+        nodes: int,
+        symmetry: int = 1,
+        confinement: Any = None,
+        mirrors: tuple[float, ...] = (),
+    ) -> None:
+        self.mirrors = mirrors
         self.cells = cells
         self.symmetry = symmetry
         self.degrees = np.concatenate([symmetry * cells, symmetry * cells])
@@ -58,11 +71,35 @@ class FourierBasis(Basis):
 
     def resized(self, cells: Integers, nodes: int) -> "FourierBasis":
         """Return the same basis with other cells and another number of nodes."""
-        return FourierBasis(cells, nodes, self.symmetry, self.confinement)
+        return FourierBasis(cells, nodes, self.symmetry, self.confinement, self.mirrors)
 
     def confined(self, confinement: Any) -> "FourierBasis":
         """Return the same basis in another confinement."""
-        return FourierBasis(self.cells, self.nodes, self.symmetry, confinement)
+        return FourierBasis(self.cells, self.nodes, self.symmetry, confinement, self.mirrors)
+
+    @property
+    def fourier(self) -> "FourierBasis":
+        """The basis itself."""
+        return self
+
+    def field_of(self, series: Complexes) -> Floats:
+        """Return the coefficients in the modes of Re sum_k c_k exp(ikt), c of degrees from 0."""
+        return self.unknown_from(series)
+
+    def unknown_from(self, moments: Complexes) -> Floats:
+        """Return the means of the modes by complex moments <exp(-ikt)> of degrees from 0."""
+        own = np.zeros(self.cells.size, dtype=complex)
+        degrees = self.symmetry * self.cells
+        known = degrees < moments.size
+        own[known] = moments[degrees[known]]
+        return np.concatenate([own.real, -own.imag])
+
+    def complex_moments(self, means: Floats) -> Complexes:
+        """Return complex moments <exp(-ikt)> of degrees from 0 by the means of the modes, one of degree 0."""
+        moments = np.zeros(self.symmetry * int(self.cells[-1]) + 1, dtype=complex)
+        cosine, sine = np.split(means, 2)
+        moments[0], moments[self.symmetry * self.cells] = 1.0, cosine - 1j * sine
+        return moments
 
     def admissible(self, limit: int) -> Integers:
         """Return the degrees up to a limit that densities of the symmetry can have."""
@@ -147,8 +184,17 @@ class FourierBasis(Basis):
         return np.concatenate([-self.cells * sine[self.cells], self.cells * cosine[self.cells]])
 
     def images(self, b: Floats) -> list[Floats]:
-        """Return the state alone, since its rotations are a continuum along the rotation mode."""
-        return [b]
+        """Return the state and its images by reflection, and by half its period where two reflections make that.
+
+        Without mirrors the state alone, since its rotations are a continuum along the rotation mode.
+        """
+        cosine, sine = np.split(b, 2)
+        amplitudes, degrees = cosine - 1j * sine, self.symmetry * self.cells
+        distinct = self.mirrors[: len(self.mirrors) // self.symmetry]
+        images = [np.exp(-2j * axis * degrees) * amplitudes.conj() for axis in distinct]
+        if self.mirrors and len(self.mirrors) % (2 * self.symmetry) == 0:
+            images.append(np.where(self.cells % 2, -amplitudes, amplitudes))
+        return [b, *(np.concatenate([image.real, -image.imag]) for image in images)]
 
     def agrees(self, field: Floats, moments: Floats) -> bool:
         """Return True, since the error of the trapezoid rule shows in the tail of the moments."""

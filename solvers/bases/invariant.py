@@ -11,6 +11,7 @@ import math
 from collections.abc import Callable
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.sparse import block_diag, csr_array
 
 from meanfield.errors import InvalidInput
@@ -121,6 +122,10 @@ class InvariantBasis(Basis):
     def admissible(self, limit: int) -> Integers:
         """Return the degrees up to a limit that have invariant harmonics."""
         return self.group.admissible(limit)
+
+    def field_of(self, series: NDArray[np.complex128]) -> Floats:
+        """Return the coefficients in the modes of Re sum_l c_l P_l(cos t), t from the z axis."""
+        return np.asarray(series[self.degrees].real * self.along_axis)
 
     def harmonics(self, field: Floats) -> tuple[Floats, Floats]:
         """Return packed cosine and sine coefficients of a sum of modes."""

@@ -47,8 +47,13 @@ class Complement(NamedTuple):
 
     @property
     def odd(self) -> bool:
-        """Whether the modes are sines."""
-        return self.sign < 0
+        """Whether the modes are sines that are even about another axis."""
+        return self.sign < 0 and self.residue > 0
+
+    @property
+    def uneven(self) -> bool:
+        """Whether the modes are sines of the degrees of the state, and states born of it are even about no axis."""
+        return self.sign < 0 and self.residue == 0
 
     def degrees(self, last: int) -> Integers:
         """Return the degrees up to a last one."""
@@ -145,6 +150,8 @@ class Complement(NamedTuple):
 
 def complements(basis: Basis, last: int) -> tuple[Complement, ...]:
     """Return the classes beside that of an even state's own symmetry; of cosine and sine copies the cosines."""
+    if not basis.even:
+        return ()
     symmetry = basis.symmetry
     found = [Complement(symmetry, 0, -1)]
     for residue in range(1, symmetry // 2 + 1):

@@ -97,6 +97,11 @@ class AzimuthalComplement(NamedTuple):
         return False
 
     @property
+    def uneven(self) -> bool:
+        """False: densities without an axis have a symmetry group here."""
+        return False
+
+    @property
     def squares(self) -> "AzimuthalComplement | None":
         """The class of twice the order; None of order zero."""
         if self.order == 0:
@@ -204,6 +209,11 @@ class GroupComplement(NamedTuple):
     @property
     def odd(self) -> bool:
         """False: the state has no axis."""
+        return False
+
+    @property
+    def uneven(self) -> bool:
+        """False: densities without an axis have a symmetry group here."""
         return False
 
     @property

@@ -15,7 +15,7 @@ from .extended import ExtendedEquation, null_direction
 from .folds import FoldEquation, null_vectors
 from .following import Knot, follow, turned_back
 from .plane import Plane
-from .starts import basis_of, packed_moments, unknown_of, without_axis
+from .starts import basis_of, moments_from, packed_moments, unknown_of, with_or_without_axis, without_axis
 from .states import AtState
 from .transitions import TransitionEquation
 
@@ -39,11 +39,11 @@ def birth_beside(plane: Plane, state: AtState, symmetric: Symmetric, kinds: tupl
     The state is nearly a more symmetric one, on whose branch its own is born. None if there is no such point.
     """
     basis, b = symmetric
-    own = state.weighted.basis.invariants
+    own, uneven = state.weighted.basis.invariants, state.weighted.basis.fourier is not None
 
     def leads_here(complement: Complement) -> bool:
         same = own is None or complement.born is None or complement.born.name == own.group.name
-        return same and not complement.odd
+        return same and not complement.odd and complement.uneven == uneven
 
     equation = nearest_block(state_at(plane, basis, state.place, b), plane, admitted=leads_here)
     if equation is None:
@@ -82,6 +82,8 @@ def symmetric_part(plane: Plane, state: AtState, image: int) -> Symmetric:
         return part_of_symmetry(plane, state, 2 * basis.symmetry)
     own = state.unknown
     mean = 0.5 * (own + basis.images(own)[image])
+    if basis.fourier is not None:
+        return with_or_without_axis(plane, moments_from(basis, mean), state.place)
     cosine, sine = packed_moments(basis, mean)
     zonal = zonal_places(largest_degree(cosine.size))
     rest = np.hypot(length(np.delete(cosine, zonal), 0.0), length(sine, 0.0))

@@ -29,7 +29,18 @@ from .blocks import ComplementaryBlock, block_at
 from .extended import ExtendedEquation, Margins, System
 from .plane import Plane
 from .singular import Borders, SingularEquation, SingularSystem
-from .starts import MOVED, Start, basis_of, first_point, in_group, located, packed_moments, unknown_among
+from .starts import (
+    MOVED,
+    Start,
+    basis_of,
+    first_point,
+    in_group,
+    located,
+    moments_from,
+    packed_moments,
+    uneven_basis,
+    unknown_among,
+)
 from .states import AtState
 from .turning import about_other_axis, turning
 
@@ -246,17 +257,21 @@ def born_at(start: Start, plane: Plane) -> Born:
     Raises
     ------
     InvalidInput
-        If its states have no reflection axis, or may turn.
+        If its states may turn, or the state is none of which branches are born.
     """
     place, basis, b = located(start, plane, start.first)
     curve = nearest_block(state_at(plane, basis, place, b), plane, MOVED)
     complement = None if curve is None else curve.complement
     if curve is not None and complement is not None and complement.born is not None:
         return Born(curve, b, place, *in_group(plane, complement.born, packed_moments(basis, b), place))
+    if curve is not None and complement is not None and complement.uneven and plane.confined:
+        lengths = np.hypot(*moments_from(basis, b))
+        uneven = uneven_basis(plane, lengths, place)
+        return Born(curve, b, place, uneven, unknown_among(uneven, basis, b))
     if curve is None or complement is None or not complement.born_symmetry:
         raise InvalidInput(
-            "the branch that turns at the start has no reflection axis, and its folds and first-order lines are "
-            "not followed"
+            "no branch is known to be born at the start whose folds and first-order lines are followed; start from "
+            "one of them"
         )
     axis = basis.axis
     if curve.about_other(np.append(b, place[0]), place[1]):
@@ -265,12 +280,17 @@ def born_at(start: Start, plane: Plane) -> Born:
         else:
             # The state is turned instead, and sines with it become cosines.
             b = np.where(basis.cells % 2, -1.0, 1.0) * b
-            curve = nearest_block(state_at(plane, basis, place, b), plane, MOVED, lambda each: not each.odd)
+            curve = nearest_block(state_at(plane, basis, place, b), plane, MOVED, _about_own_axis)
             assert curve is not None
     named = np.zeros(int(basis.degrees[-1]) + 1)
     named[complement.born_symmetry :: complement.born_symmetry] = 1.0
     born = basis_of(plane, named, place, axis)
     return Born(curve, b, place, born, unknown_among(born, basis, b))
+
+
+def _about_own_axis(complement: Complement) -> bool:
+    """Return whether perturbations of a class may be even about the axis of the state."""
+    return not (complement.odd or complement.uneven)
 
 
 def nearest_block(

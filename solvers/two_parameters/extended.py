@@ -5,7 +5,7 @@ so that :func:`solvers.branches.continuation.trace` follows their solutions as i
 """
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -42,6 +42,11 @@ class Halving(NamedTuple):
 
     state: int
     image: int = 0
+
+
+def layout_of(bases: Iterable[Basis]) -> Layout:
+    """Return the layout of moments that the densities of all of some bases have."""
+    return "degree" if all(basis.invariants is None for basis in bases) else "order"
 
 
 def null_direction(matrix: Floats, in_q: Floats) -> Floats:
@@ -166,8 +171,8 @@ class ExtendedEquation(StationaryEquation):
 
     @property
     def layout(self) -> Layout:
-        """The layout of the moments in records: by degree where all states have an axis."""
-        return "degree" if all(basis.even for basis in self.bases) else "order"
+        """The layout of the moments in records: by degree on the circle, and where all states have an axis."""
+        return layout_of(self.bases)
 
     @property
     def record_fields(self) -> dict[str, Any]:

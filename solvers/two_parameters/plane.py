@@ -60,8 +60,8 @@ class Plane:
         The change of a parameter, the second or the one beside the coupling, as x changes by one.
     origin : float
         x at the start.
-    axis : float
-        Angle of a reflection axis of the confinement.
+    axis : float or None
+        Angle of a reflection axis that the confinement has all over the plane; None if it has none.
     reference : (n,) int
         The degrees over which the norm of the multipliers is taken.
     """
@@ -71,7 +71,7 @@ class Plane:
     interval: tuple[float, float]
     unit: float
     origin: float
-    axis: float
+    axis: float | None
     reference: Integers
 
     @property
@@ -119,18 +119,24 @@ class Plane:
 
     @cached_property
     def axes(self) -> tuple[float, ...]:
-        """The angles of all reflection axes of the confinement on the circle, as many as its symmetry."""
+        """The angles of all reflection axes of the confinement on the circle, as many as its symmetry or none."""
+        if self.axis is None:
+            return ()
         count = max(1, self.confining_symmetry)
         return tuple(self.axis + np.pi * place / count for place in range(count))
 
     def images(self, moments: Complexes) -> Complexes:
-        """Return complex moments of degrees from one, (n,), under all rotations that keep the confinement, (m, n).
+        """Return complex moments of degrees from one, (n,), under all that keeps the confinement, (m, n).
 
-        Of states about the axis of a sphere, turned upside down where it is the same there.
+        On the circle rotations and reflections; of states about the axis of a sphere, turned upside down where it
+        is the same there.
         """
         count = max(1, solvers_of(self.problem).geometry.symmetry(self.confining_symmetry))
-        turns = np.multiply.outer(np.arange(count), np.arange(1, moments.size + 1))
-        return np.asarray(moments * np.exp(-2j * np.pi / count * turns))
+        degrees = np.arange(1, moments.size + 1)
+        turned = moments * np.exp(-2j * np.pi / count * np.multiply.outer(np.arange(count), degrees))
+        if self.axis is None:
+            return np.asarray(turned)
+        return np.concatenate([turned, np.exp(-2j * self.axis * degrees) * turned.conj()])
 
     @cached_property
     def held_by(self) -> ConfiningField | None:
@@ -327,7 +333,8 @@ class Coefficients:
     degrees : (size,) int
         The degrees of the modes.
     basis
-        That of the densities, about whose axis the forces are; None for the first axis of the plane.
+        That of the densities, whose modes the degrees are of; None for cosines about the first axis of the plane,
+        of which without an axis the forces are moduli.
     """
 
     def __init__(self, plane: Plane, x: float, q: float, degrees: Integers, basis: Basis | None = None) -> None:
@@ -433,14 +440,14 @@ class Coefficients:
 
     def _about(self, cosine: Callable[..., Any], sine: Callable[..., Any]) -> Floats:
         """Return coefficients of the modes, over the noise, by functions of domain and degree."""
-        domain, basis = self._plane.problem.domain, self._basis
-        axis = self._plane.axis if basis is None else basis.axis
-        coefficients = cosine(domain, self._last)[self._degrees]
-        if axis:
-            phases = np.exp(1j * axis * self._degrees)
-            coefficients = ((coefficients - 1j * sine(domain, self._last)[self._degrees]) * phases).real
-        if basis is not None and basis.invariants is not None:
-            coefficients = coefficients * basis.invariants.along_axis
+        domain, axis = self._plane.problem.domain, self._plane.axis
+        series = cosine(domain, self._last) - 1j * sine(domain, self._last)
+        if self._basis is not None:
+            coefficients = self._basis.field_of(series)
+        elif axis is None:
+            coefficients = np.abs(series[self._degrees])
+        else:
+            coefficients = (series[self._degrees] * np.exp(1j * axis * self._degrees)).real
         return np.asarray(coefficients / self._noise, dtype=float)
 
 

@@ -1,6 +1,7 @@
 """From a located point of a diagram or a curve to the first point of a curve through it in two parameters."""
 
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import NamedTuple
 
@@ -13,7 +14,7 @@ from meanfield.harmonics import Layout, largest_degree, modes_of, moments_of, pa
 from meanfield.records import CurveType
 from meanfield.theory import critical_couplings
 
-from ..bases import EPS, Basis, Floats, Integers, InvariantBasis, multiples
+from ..bases import EPS, Basis, Floats, FourierBasis, Integers, InvariantBasis, multiples
 from ..branches.continuation import End, Point, length, resolve
 from ..domains import solvers_of
 from ..limits import MAX_HARMONIC_DEGREE, MAX_SPHERICAL_DEGREE, MAX_UNKNOWNS
@@ -150,7 +151,7 @@ def plane_of(start: Start, names: tuple[str, str], interval: tuple[float, float]
     ------
     InvalidInput
         If the start is outside of the interval, nothing depends on the second parameter, or the confinement loses
-        the reflection axis that it has at the start.
+        the reflection axis that it has at the start under a law without a free energy.
     """
     problem, (low, high) = start.problem, interval
     first = problem.parameters[names[0]]
@@ -161,18 +162,16 @@ def plane_of(start: Start, names: tuple[str, str], interval: tuple[float, float]
             "give one that contains it"
         )
     equation = stationary_equation(solvers_of(problem).geometry, problem)
-    axis = 0.0 if equation is None else equation.basis.axis
-    bare = Plane(problem, names, interval, 1.0, 0.0, axis, np.arange(1, 33))
+    bare = Plane(problem, names, interval, 1.0, 0.0, None, np.arange(1, 33))
     other = bare.other
     x, q = bare.coordinates(first, problem.parameters[names[1]])
     reference = _degrees(bare, x, q, partial(multiples, 1))
     unit = float(high - low) if other == names[0] else _unit(start, bare, x, q, reference)
-    plane = Plane(problem, names, interval, unit, x / unit, axis, reference)
-    if plane.confined and not keep_axis(plane.samples, axis):
-        raise InvalidInput(
-            f"as {' and '.join(names)} change the confinement loses the reflection axis that it has at the start, "
-            "and curves of states without one are not followed; take parameters that leave it where it is"
-        )
+    plane = Plane(problem, names, interval, unit, x / unit, None, reference)
+    axis = 0.0 if equation is None else equation.basis.axis
+    if not plane.confined or keep_axis(plane.samples, axis):
+        return replace(plane, axis=axis)
+    require(problem, Capability.GRADIENT, "curves of states without an axis in a confinement")
     return plane
 
 
@@ -247,7 +246,27 @@ def basis_of(plane: Plane, cosine: Floats, place: tuple[float, float], axis: flo
     _require_few(cells)
     nodes = even_size(max(2 * int(cells[-1]), geometry.fewest_nodes))
     basis = geometry.basis(problem.replace(confinement=None), symmetry, Size(cells, nodes, None), even=True)
-    return basis if basis.cosines is None else basis.cosines.about(plane.axis if axis is None else axis)
+    return basis if basis.cosines is None else basis.cosines.about(plane.axes[0] if axis is None else axis)
+
+
+def uneven_basis(plane: Plane, lengths: Floats, place: tuple[float, float]) -> FourierBasis:
+    """Return the basis of cosines and sines of a state on the circle at a point of the plane, by moduli of moments.
+
+    Raises
+    ------
+    InvalidInput
+        If nothing holds it in place, or the potential does not act on densities of its symmetry.
+    NotResolved
+        If it has too many significant modes.
+    """
+    if not plane.confined:
+        raise InvalidInput(
+            "curves of states without a reflection axis are followed where a confinement holds them; start from "
+            "one that has an axis"
+        )
+    require(plane.problem, Capability.GRADIENT, "curves of states without an axis in a confinement")
+    even = basis_of(plane, lengths, place, 0.0)
+    return FourierBasis(even.cells, even.nodes, even.symmetry, None, plane.axes)
 
 
 def _require_few(cells: Integers) -> None:
@@ -283,8 +302,11 @@ def moments_from(basis: Basis, b: Floats) -> Pair:
     """
     if basis.invariants is not None:
         return packed_moments(basis, b)
-    moments = np.zeros(int(basis.degrees[-1]) + 1, dtype=complex)
-    moments[0], moments[basis.degrees] = 1.0, b * basis.degrees * np.exp(-1j * basis.axis * basis.degrees)
+    if basis.fourier is not None:
+        moments = basis.fourier.complex_moments(b * basis.degrees)
+    else:
+        moments = np.zeros(int(basis.degrees[-1]) + 1, dtype=complex)
+        moments[0], moments[basis.degrees] = 1.0, b * basis.degrees * np.exp(-1j * basis.axis * basis.degrees)
     return moments.real, -moments.imag
 
 
@@ -327,22 +349,32 @@ def in_group(plane: Plane, group: Group, moments: Pair, place: tuple[float, floa
     return basis, basis.means(basis.moments_from(cosine, sine)) / basis.degrees
 
 
-def from_axis(plane: Plane, moments: Pair) -> tuple[float, Floats]:
-    """Return the reflection axis of a state among those of the plane, and its moments counted from there.
-
-    Raises
-    ------
-    InvalidInput
-        If it is even about none.
-    """
+def from_axis(plane: Plane, moments: Pair) -> tuple[float, Floats] | None:
+    """Return the reflection axis of a state among those of the plane, and its moments from there; None without."""
     for axis in plane.axes:
         turned = _counted_from(axis, moments)
         if np.abs(turned.imag).max() <= SIGNIFICANT:
             return axis, turned.real
-    whose = " that is one of the confinement" if plane.confined else ""
-    raise InvalidInput(
-        f"curves of states without a reflection axis{whose} are not followed; start from one that has an axis"
-    )
+    return None
+
+
+def with_or_without_axis(plane: Plane, moments: Pair, place: tuple[float, float]) -> tuple[Basis, Floats]:
+    """Return the basis and the unknown of a state at a point of the plane, about its axis if it has one.
+
+    Raises
+    ------
+    InvalidInput
+        If it has none and nothing holds it in place, or the potential does not act on densities of its symmetry.
+    NotResolved
+        If it has too many significant modes.
+    """
+    about = from_axis(plane, moments)
+    if about is not None:
+        basis = basis_of(plane, about[1], place, about[0])
+        return basis, unknown_of(basis, about[1])
+    series = _counted_from(0.0, moments)
+    uneven = uneven_basis(plane, np.abs(series), place)
+    return uneven, uneven.unknown_from(series) / uneven.degrees
 
 
 def _counted_from(axis: float, moments: Pair) -> npt.NDArray[np.complex128]:
@@ -363,6 +395,8 @@ def unknown_among(basis: Basis, own: Basis, b: Floats) -> Floats:
     """Return the unknown, among densities of less symmetry, of a state with the unknown b in its own basis."""
     if basis.invariants is not None:
         return np.asarray(basis.means(basis.moments_from(*packed_moments(own, b))) / basis.degrees)
+    if basis.fourier is not None:
+        return basis.fourier.unknown_from(_counted_from(0.0, moments_from(own, b))) / basis.degrees
     return unknown_of(basis, _counted_from(basis.axis, moments_from(own, b)).real)
 
 
@@ -372,14 +406,12 @@ def located(start: Start, plane: Plane, moments: Pair) -> tuple[tuple[float, flo
     place = plane.coordinates(first, second)
     if start.has_orders:
         return without_axis(plane, moments, place)
-    axis, cosine = from_axis(plane, moments)
     if start.uniform and start.organising:
         # Beside the uniform state they are those of the critical mode.
         cosine = np.eye(1, threshold_of(start) + 1, threshold_of(start))[0]
         basis = basis_of(plane, cosine, place)
         return place, basis, np.zeros(basis.degrees.size)
-    basis = basis_of(plane, cosine, place, axis)
-    return place, basis, unknown_of(basis, cosine)
+    return place, *with_or_without_axis(plane, moments, place)
 
 
 def beside(equations: Sequence[ExtendedEquation], b: Floats, q: float, away: Floats) -> tuple[Floats, float]:

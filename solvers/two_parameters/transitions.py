@@ -179,7 +179,7 @@ class TransitionEquation(ExtendedEquation):
 
         About two axes of the circle they do so only in a state that is its own image, see :meth:`halved`.
         """
-        if len(self.bases) == 1 or self.bases[0].axis != self.bases[1].axis:
+        if len(self.bases) == 1 or not _alike(*self.bases):
             return False
         before, after = self.separation(last), self.separation(point)
         size, former = length(after, 0.0), length(before, 0.0)
@@ -205,7 +205,7 @@ class TransitionEquation(ExtendedEquation):
             larger = max(one.symmetry, other.symmetry)
             beyond = np.concatenate([one.degrees, other.degrees]) % larger != 0
             return np.asarray(b[:-1][beyond])
-        if one.axis != other.axis:
+        if not _alike(one, other):
             apart = np.zeros((2, int(max(one.degrees[-1], other.degrees[-1])) + 1))
             for number, (basis, sign) in enumerate(((one, 1.0), (other, -1.0))):
                 moments = np.stack(moments_from(basis, b[self._places(number)]))
@@ -221,6 +221,12 @@ def gradient_state(state: AtState) -> GradientState:
     """Return a state, which has a free energy."""
     assert isinstance(state, GradientState)
     return state
+
+
+def _alike(one: Basis, other: Basis) -> bool:
+    """Return whether the densities of two bases are about one axis or, without an axis, of one symmetry."""
+    uneven = one.fourier is not None, other.fourier is not None
+    return uneven[0] == uneven[1] and one.axis == other.axis and (not uneven[0] or one.symmetry == other.symmetry)
 
 
 def group_of(basis: Basis) -> object:
@@ -256,6 +262,9 @@ def _first_point(start: Start, plane: Plane) -> Point | End:
     place, basis, b = located(start, plane, start.first)
     if start.second is not None:
         _, other, second = located(start, plane, start.second)
+        if basis.fourier is not None and other.fourier is not None:
+            # Of the images of the second state the nearest may merge with the first.
+            second = min(other.images(second), key=lambda image: _apart(plane, (basis, b), (other, image)))
         equation = TransitionEquation(plane, (basis, other))
         return first_point(equation, np.concatenate([b, second, [place[0]]]), place[1])
     if start.organising not in BEGINNINGS:
@@ -281,6 +290,16 @@ def _first_point(start: Start, plane: Plane) -> Point | End:
         apart = np.concatenate([null[1], -null[1], [0.0]]) / np.sqrt(2.0)
         found = beside([equation], np.concatenate([b, b, [place[0]]]), place[1], apart)
     return first_point(equation, *found)
+
+
+def _apart(plane: Plane, one: tuple[Basis, Floats], other: tuple[Basis, Floats]) -> float:
+    """Return the length of the difference of the moments of two states on the circle, over their degrees."""
+    count = int(max(basis.degrees[-1] for basis, _ in (one, other))) + 1
+    apart = np.zeros((2, count))
+    for (basis, b), sign in ((one, 1.0), (other, -1.0)):
+        moments = np.stack(moments_from(basis, b))
+        apart[:, : moments.shape[1]] += sign * moments
+    return float(np.linalg.norm(apart[:, 1:] / np.arange(1, count)))
 
 
 def _from_branch_points(start: Start, plane: Plane) -> Point | End:

@@ -4,7 +4,6 @@ The unknowns are the states, x and q, the equations those of the states and the 
 the uniform state, whose free energy is the origin, is no unknown.
 """
 
-from collections.abc import Sequence
 from dataclasses import replace
 from itertools import combinations
 from typing import Any, NamedTuple
@@ -12,7 +11,6 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from meanfield import CurvePoint, OrganisingPoint
-from meanfield.harmonics import Layout
 
 from ..bases import EPS, Basis, Floats
 from ..branches.continuation import Point, length
@@ -20,6 +18,7 @@ from ..branches.orbits import same_orbit
 from ..newton import POLISHED, correct
 from .assembling import UNIFORM, WORDS
 from .at_place import state_at
+from .extended import layout_of
 from .plane import Plane
 from .recording import Row, moments_in, organising, stationary_point
 from .starts import located, moments_from, plane_of, start_of
@@ -115,7 +114,7 @@ def _same(plane: Plane, one: _Member, other: _Member) -> bool:
         return False
     assert one.unknown is not None
     assert other.unknown is not None
-    if plane.confined and one.basis.even:
+    if plane.confined and one.basis.invariants is None:
         mine, theirs = (
             _from_zero(basis, b) for basis, b in ((one.basis, one.unknown), (other.basis, other.unknown))
         )
@@ -170,15 +169,10 @@ def _located(
 
 def _same_moments(one: Point, other: Point) -> bool:
     """Return whether two states have the same moments."""
-    layout = _layout((one, other))
+    layout = layout_of(point.equation.basis for point in (one, other))
     pairs = [np.stack(moments_in(layout, point)[:2]) for point in (one, other)]
     count = min(pair.shape[1] for pair in pairs)
     return bool(np.abs(pairs[0][:, :count] - pairs[1][:, :count]).max() <= MERGED)
-
-
-def _layout(points: Sequence[Point]) -> Layout:
-    """Return the layout of moments that all of some states have."""
-    return "degree" if all(point.equation.basis.even for point in points) else "order"
 
 
 def _states(plane: Plane, bases: list[Basis], unknown: Floats) -> list[GradientState]:
@@ -211,7 +205,7 @@ def _recorded(
     curves: tuple[str, str],
 ) -> OrganisingPoint:
     known = states[0].coefficients.place
-    layout = _layout(points)
+    layout = layout_of(point.equation.basis for point in points)
     moments = [moments_in(layout, point)[:2] for point in points]
     row = Row(
         known.values,
