@@ -16,8 +16,8 @@ import numpy as np
 import numpy.typing as npt
 from scipy.interpolate import KroghInterpolator
 
-from meanfield import Curve, CurvePoint, MeanfieldError, OrganisingPoint, SpecialPoint
-from meanfield.harmonics import moments_of
+from meanfield import Curve, CurvePoint, Domain, MeanfieldError, OrganisingPoint, SpecialPoint
+from meanfield.harmonics import Layout, moments_of
 
 from ..curves import curve
 from ..two_parameters import STARTS, triple_point, zero_field_point
@@ -44,6 +44,8 @@ SAME_POINT = 1e-6
 # The heights, as shares of the way to the strongest coupling of the window, at which states on two sides of zero
 # field are taken; their moments are those of a known line within this, between the points of that.
 HEIGHTS, SAME_STATE = (0.99, 0.75, 0.5, 0.25, 0.1), 0.02
+# So do those of a triple point, by the moments of so many degrees.
+COMPARED = 4
 # Distance of a section from an organising point, in windows, and its largest share of the way to the next one.
 ASIDE, SHARE = 0.02, 0.4
 
@@ -353,12 +355,41 @@ def _beside(found: Found, index: int, place: tuple[float, float]) -> list[CurveP
 
 
 def _complete(found: Found, point: OrganisingPoint) -> None:
-    """Follow the lines of a triple point, unless three are known to pass it."""
+    """Follow the lines of a triple point that are not known, unless three are known to pass it."""
     value, coupling = float(point.values[0]), float(point.coupling)
     if found.passing("transition", value, coupling) >= 3:
         return
     for pair in ((0, 1), (0, 2), (1, 2)):
+        if any(_has_pair(line, point, pair) for line in found.curves):
+            continue
         _add_curve(found, f"from the triple point at {value:.6g}", point, "a line of a triple point", between=pair)
+
+
+def _has_pair(line: Curve, point: OrganisingPoint, pair: tuple[int, int]) -> bool:
+    """Return whether a first-order line has two states of a triple point there, in any orientation and order."""
+    if line.type != "transition" or point.other_cosine is None or point.other_sine is None:
+        return False
+    states = [(point.cosine, point.sine), *zip(point.other_cosine, point.other_sine, strict=True)]
+    domain = line.problem.domain
+    own = np.stack([_lengths(domain, point.layout, *states[number]) for number in pair])
+    known = np.zeros((2, len(line), COMPARED))
+    known[0] = _lengths(domain, line.layout, line.cosine, line.sine)
+    if line.other_cosine is not None and line.other_sine is not None:
+        known[1] = _lengths(domain, line.layout, line.other_cosine, line.other_sine)
+    value = float(point.values[0])
+    for place in np.flatnonzero((line.first[:-1] - value) * (line.first[1:] - value) <= 0.0).tolist():
+        before, after = line.first[place : place + 2].tolist()
+        share = (value - before) / (after - before) if after != before else 0.5
+        there = (1.0 - share) * known[:, place] + share * known[:, place + 1]
+        if min(float(np.abs(each - own).max()) for each in (there, there[::-1])) <= SAME_STATE:
+            return True
+    return False
+
+
+def _lengths(domain: Domain, layout: Layout, cosine: Floats, sine: Floats) -> Floats:
+    """Return the lengths of the moments of the first degrees, (..., COMPARED)."""
+    known = moments_of(domain, layout, cosine, sine).lengths[..., 1 : COMPARED + 1]
+    return np.concatenate([known, np.zeros((*known.shape[:-1], COMPARED - known.shape[-1]))], axis=-1)
 
 
 def _warnings(found: Found) -> list[str]:
