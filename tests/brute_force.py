@@ -54,13 +54,14 @@ class BruteState:
     density: Any
 
 
-def circle(weights: Any, confinement: Any = (), nodes: int = 256) -> Discretisation:
-    """Return all densities on the circle for W = sum w_k cos kt and V = sum v_k cos kt, both from k = 1."""
+def circle(weights: Any, confinement: Any = (), nodes: int = 256, *, sines: Any = ()) -> Discretisation:
+    """Return all densities on the circle for W = sum w_k cos kt and V = sum v_k cos kt + u_k sin kt, from k = 1."""
     w = np.asarray(weights, dtype=float)
     angles = 2.0 * np.pi * np.arange(nodes) / nodes
     degrees = np.flatnonzero(w) + 1
     waves = np.sqrt(2.0) * np.concatenate([np.cos(np.outer(degrees, angles)), np.sin(np.outer(degrees, angles))])
     field = sum((v * np.cos((k + 1) * angles) for k, v in enumerate(confinement)), np.zeros(nodes))
+    field += sum((u * np.sin((k + 1) * angles) for k, u in enumerate(sines)), np.zeros(nodes))
     return Discretisation(
         waves, np.full(nodes, 1.0 / nodes), np.tile(w[degrees - 1] / 2.0, 2), np.tile(degrees, 2), field
     )

@@ -23,6 +23,10 @@ FEWEST_IN_LOOP = 8
 CAREFUL = 0.25
 # A chord misses the curve by less than this share of its length.
 MISSED = 0.3
+LET_GO = (
+    "where the confinement vanishes nothing holds states without an axis: beside it points are known less well, "
+    "and organising points are not told"
+)
 # Organising points at which a direction of a clustered state is neutral beside those of its curve.
 NEUTRAL = ("mode interaction", "end point", "tricritical")
 # Points at which the turn of the last arc, where states meet, is looked for before it is refined.
@@ -191,6 +195,34 @@ def _goes_back(last: Knot, knot: Knot) -> bool:
     return last.row.tangent[1] * knot.row.tangent[1] < 0.0 and _vertical([last, knot])
 
 
+def _lets_go(last: Knot, knot: Knot) -> bool:
+    """Return whether the confinement vanishes between two knots of states without an axis of it, which it holds.
+
+    Where it does all rotations of a state are one, and the system is singular.
+    """
+    equation = extended(knot.point)
+    basis = next((each for each in equation.bases if each.fourier is not None), None)
+    if basis is None:
+        return False
+    before, after = (
+        equation.plane.coefficients(float(each.point.b[-1]), each.point.q, basis.degrees, basis).forces
+        for each in (last, knot)
+    )
+    return bool(before @ after <= 0.0)
+
+
+def _between(last: Knot, knot: Knot) -> str:
+    """Return the range of the first parameter between two knots in words."""
+    ends = " and ".join(f"{float(each.place.values[0]):.6g}" for each in (last, knot))
+    return f"between {extended(knot.point).plane.names[0]} = {ends}"
+
+
+def _at(knot: Knot) -> str:
+    """Return the two parameters of a knot in words."""
+    names = extended(knot.point).plane.names
+    return " and ".join(f"{n} = {float(v):.6g}" for n, v in zip(names, knot.place.values, strict=True))
+
+
 def behind_start(side: Side) -> list[Point]:
     """Return points after the start of a side as points before that of the other side, the farthest first."""
     start, *others = (knot.point for knot in side.knots[: PREDICTED_FROM + 1] if knot.event is None)
@@ -219,10 +251,7 @@ def _beyond_limits(knot: Knot, largest_coupling: float | None) -> list[str] | No
     (state, *_), most = equation.system(knot.point.b, knot.point.q).states, equation.strongest
     if state.coefficients.largest <= most:
         return None
-    values = " and ".join(
-        f"{name} = {float(value):.6g}" for name, value in zip(equation.plane.names, knot.place.values, strict=True)
-    )
-    return [f"the curve ends before {values}, where {STRENGTH} {most:g}; give largest_coupling to go on"]
+    return [f"the curve ends before {_at(knot)}, where {STRENGTH} {most:g}; give largest_coupling to go on"]
 
 
 class Arc:
@@ -281,6 +310,9 @@ def _events(arc: Arc, last: Knot, knot: Knot, side: Side) -> list[Knot]:
     ]
     on_threshold = extended(knot.point).kind == "threshold"
     equation = extended(knot.point)
+    let_go = _lets_go(last, knot)
+    if let_go:
+        side.warnings.append(LET_GO)
     states = equation.changed_states(last.row.counts, knot.row.counts)
     changed += [
         (equation.of_margins, mode if on_threshold else None, partial(_margin, (place, mode)))
@@ -291,7 +323,7 @@ def _events(arc: Arc, last: Knot, knot: Knot, side: Side) -> list[Knot]:
         # Rotations are neutral all along.
         changed = [each for each in changed if each[0] not in NEUTRAL]
     found = []
-    for kind, mode, function in changed:
+    for kind, mode, function in [] if let_go else changed:
         rounding = [_is_rounding(each.point, function) for each in (last, knot)]
         located = None if all(rounding) else arc.zero(function)
         if located is not None:
@@ -300,10 +332,8 @@ def _events(arc: Arc, last: Knot, knot: Knot, side: Side) -> list[Knot]:
         elif any(rounding):
             side.untold.setdefault(kind, []).extend([last, knot])
         else:
-            name = extended(knot.point).plane.names[0]
-            ends = " and ".join(f"{float(each.place.values[0]):.6g}" for each in (last, knot))
             article = "an" if kind[0] in "aeiou" else "a"
-            side.warnings.append(f"{article} {kind} between {name} = {ends} was not located")
+            side.warnings.append(f"{article} {kind} {_between(last, knot)} was not located")
     if last.row.tangent[0] * knot.row.tangent[0] < 0.0 and not _vertical([last, knot]):
         turn = arc.zero(_first_rate)
         # At a cusp both parameters turn.

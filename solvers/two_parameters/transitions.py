@@ -38,6 +38,9 @@ BEGINNINGS = ("tricritical", "cusp", "end point")
 EQUAL = 1e-8
 # The share of b at a fold that equal free energy at the same amplitude has, see :func:`_beside_folds`.
 AT_SAME_AMPLITUDE = 2.0 / 3.0
+# Beside it a state differs from that it is born of by an amplitude, which itself moves by the square of that: by
+# more than this share it is another state.
+PARENT = 0.5
 # Two states of one symmetry that approach each other this closely are followed no farther: beside is the cusp in
 # which they merge, where the system of both is singular.
 NEAR = 0.05
@@ -314,9 +317,17 @@ def _from_branch_points(start: Start, plane: Plane) -> Point | End:
         if found is None:
             continue
         reach = max(length(states - begin, 0.0), length(np.array([near_x - x, near_y - y]), 0.0))
-        if max(length(found.b[:-1] - states, 0.0), length(found.b[-1:] - near_x, found.q - near_y)) <= reach:
+        moved = max(length(found.b[:-1] - states, 0.0), length(found.b[-1:] - near_x, found.q - near_y))
+        state, parent = np.split(found.b[:-1], [born.unknown.size])
+        if moved <= reach and _keeps_parent(born, state, states[born.unknown.size :], parent):
             return first_point(equation, found.b, found.q)
     raise InvalidInput("no transition was found to begin at the start; start from a point of it in a diagram")
+
+
+def _keeps_parent(born: Born, state: Floats, before: Floats, parent: Floats) -> bool:
+    """Return whether that which a state is born of has moved by a share only of how far they are apart."""
+    apart = state - unknown_among(born.basis, born.curve.basis, parent)
+    return length(parent - before, 0.0) <= PARENT * length(apart, 0.0)
 
 
 def _beside_folds(born: Born, fold: FoldEquation) -> Iterator[tuple[Floats, tuple[float, float]]]:
@@ -338,7 +349,7 @@ def _beside_folds(born: Born, fold: FoldEquation) -> Iterator[tuple[Floats, tupl
         (before, beside), (after, place) = (each for each in parents if each is not None)
         x, y = place + (there - beside) / 3.0
         parent = polished(plane, basis, (float(x), float(y)), after)
-        if parent is not None:
+        if parent is not None and _keeps_parent(born, at_fold[:-1], after, parent):
             change = unknown_among(born.basis, basis, parent) - unknown_among(born.basis, basis, before)
             yield np.concatenate([at_fold[:-1] + change, parent]), (float(x), float(y))
 

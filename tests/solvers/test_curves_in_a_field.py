@@ -7,7 +7,7 @@ import pytest
 from scipy.interpolate import CubicSpline
 from scipy.optimize import root
 
-from meanfield import Circle, CosineSeries, External, GegenbauerSeries, InvalidInput, McKeanVlasov, Outcome, Sphere
+from meanfield import Circle, CosineSeries, External, GegenbauerSeries, McKeanVlasov, Outcome, Sphere
 from solvers import Arclength, bifurcation_diagram, curve, phase_diagram, stationary_states
 from solvers.phases import found as exploration
 from solvers.phases.sections import Section
@@ -259,14 +259,6 @@ def test_a_field_that_breaks_the_symmetry_of_the_start():
         last = problem.with_parameter("confinement_w1", float(found.first[-1]))
         others = bifurcation_diagram(last, (0.5, 3.0), rates=False).events("fold")
         assert min(abs(other.coupling / found.coupling[-1] - 1.0) for other in others) <= POINT
-
-
-def test_a_field_that_turns_the_axis_of_the_start_is_refused():
-    confinement = External.from_expression("0.1*cos(t) + 0.05*cos(2*t) + a*sin(2*t)", a=0.0)
-    problem = McKeanVlasov(Circle(), CosineSeries((-0.5, -1.0, -0.3, -0.8)), confinement=confinement)
-    event = bifurcation_diagram(problem, (0.5, 3.0), rates=False).events("fold")[-1]
-    with pytest.raises(InvalidInput, match="loses the reflection axis"):
-        curve(event, "confinement_a", (-0.05, 0.05))
 
 
 def test_rotators_in_a_field_have_a_line_that_ends_in_the_critical_point():
