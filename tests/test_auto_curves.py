@@ -12,6 +12,7 @@ from meanfield import (
     Circle,
     CosineSeries,
     Curve,
+    External,
     GegenbauerSeries,
     InvalidInput,
     Kuramoto,
@@ -58,6 +59,16 @@ def _in_a_field():
     return curve(diagram.events("transition")[0], "confinement_w2", (0.01, 0.21))
 
 
+def _uneven(kind):
+    """Curves of a state on the circle that leaves an axis of its field between two tricritical points."""
+    field = External.from_expression("h*(0.111*cos(3*(t + 0.7)) - 0.192*cos(6*(t + 0.7)))", h=1.0)
+    problem = McKeanVlasov(Circle(), CosineSeries((-0.62, -1.0)), confinement=field)
+    diagram = bifurcation_diagram(problem, (2.3, 2.5), rates=False)
+    (start,) = [event for event in diagram.events("fold") if "uneven" in diagram.branches[event.branch].label]
+    folds = curve(start, "w1", (-0.77, 0.035))
+    return folds if kind == "fold" else curve(folds.special_points[-1], "w1", (-0.77, 0.035), type=kind)
+
+
 CURVES = {
     "fold": lambda: _followed(TRANSFORMER, "fold", "beta", (2.6, 9.0)),
     "fold in coefficients": lambda: _followed(
@@ -68,6 +79,8 @@ CURVES = {
     "fold without an axis": lambda: _without_axis("fold", "w6", (-0.6, 0.3)),
     "line without an axis": lambda: _without_axis("transition", "w6", (-0.6, 0.3)),
     "line in a field": _in_a_field,
+    "uneven fold": lambda: _uneven("fold"),
+    "uneven line": lambda: _uneven("transition"),
     "threshold": lambda: _followed(TRANSFORMER, "branch point", "beta", (2.6, 9.0)),
     "line": lambda: _followed(TRANSFORMER, "transition", "beta", (2.6, 9.0)),
     "line between clusters": _between_clusters,
@@ -165,7 +178,15 @@ def test_curves_with_and_without_an_axis_have_files_of_their_own(tmp_path):
 
 @needs_compiler
 @pytest.mark.parametrize(
-    "name", ["line", "line between clusters", "fold at one coupling", "line without an axis", "line in a field"]
+    "name",
+    [
+        "line",
+        "line between clusters",
+        "fold at one coupling",
+        "line without an axis",
+        "line in a field",
+        "uneven line",
+    ],
 )
 def test_derivatives_of_the_equations_file(name, tmp_path):
     """By central differences of its own equations, at points off the curve."""
