@@ -72,7 +72,14 @@ class Found:
         for point in found.special_points:
             if self.window.contains(float(point.values[0]), float(point.coupling)):
                 self.add_point(point)
-        known = [point for point in self.points if point.type == "tricritical" and found.label in point.curves]
+        known = [
+            point
+            for point in self.points
+            if point.type == "tricritical" and any(self.same_place(point, own) for own in found.special_points)
+        ]
+        if found.type == "branch point":
+            # It passes them.
+            known = []
         self.origins.append(f"from the tricritical point at {known[0].values[0]:.6g}" if known else origin)
         self.warnings += [f"{found.label}: {warning}" for warning in found.warnings]
 

@@ -31,8 +31,8 @@ ASIDE, TIE = 2e-3, 1e-7
 PRESENT, CLOSE = 1e-6, 1e-8
 WINDOW = (0.6, 1.6)
 
-# Multiples of the degree of a field.
-OVERTONES = 2
+# Multiples of the degree of a field, and the share of fields without an axis.
+OVERTONES, ASKEW = 2, 0.4
 # A problem with its coupling free, the parameter with its interval, the coefficients at a value, and the call.
 Family = tuple[McKeanVlasov, str, tuple[float, float], Callable[[float], Any], str]
 
@@ -68,17 +68,19 @@ def family_of(generator: np.random.Generator) -> Family:
 class Truth(NamedTuple):
     """The problem of a diagram for brute force: its coefficients and those of its confinement by the parameter.
 
-    The confinement is turned by an angle, and so are the densities; ``degree`` divides those that it has.
+    The confinement, of cosines and then of sines, is turned by an angle, and so are the densities; ``degree`` divides
+    those that it has.
     """
 
     weights: Callable[[float], Any]
-    field: Callable[[float], Any] = lambda _: ()
+    field: Callable[[float], Any] = lambda _: ((), ())
     degree: int = 0
     angle: float = 0.0
 
     def space(self, value: float) -> brute_force.Discretisation:
         """Return all densities, turned back."""
-        return brute_force.circle(self.weights(value), self.field(value), NODES)
+        cosines, sines = self.field(value)
+        return brute_force.circle(self.weights(value), cosines, NODES, sines=sines)
 
 
 def diagrams(generator: np.random.Generator) -> Finding:
@@ -90,13 +92,23 @@ def diagrams(generator: np.random.Generator) -> Finding:
 
 
 def in_fields(generator: np.random.Generator) -> Finding:
-    """Judge a phase diagram in a field of one or several axes, over its strength, which may pass zero, or a weight."""
+    """Judge a phase diagram in a field, over its strength, which may pass zero, or a weight.
+
+    The field has one or several axes or, where its second harmonic is turned by another angle than the first, none.
+    """
     weights = np.round(generator.uniform(-1.2, 0.4, int(generator.integers(1, 5))), 3)
     weights[int(generator.integers(weights.size))] = -1.0
     degree, angle = int(generator.integers(1, 4)), float(generator.choice([0.0, 0.3, -0.7]))
-    field = np.zeros(OVERTONES * degree)
+    field, sines = np.zeros((2, OVERTONES * degree))
     field[degree - 1 :: degree] = np.round(generator.uniform(-0.3, 0.3, OVERTONES), 3)
-    terms = " + ".join(f"({c})*cos({k + 1}*(t - {angle}))" for k, c in enumerate(field.tolist()) if c)
+    if generator.uniform() < ASKEW:
+        sines[-1] = float(np.round(generator.uniform(-0.3, 0.3), 3))
+    terms = " + ".join(
+        f"({c})*{wave}({k + 1}*(t - {angle}))"
+        for wave, row in (("cos", field), ("sin", sines))
+        for k, c in enumerate(row.tolist())
+        if c
+    )
     confinement = External.from_expression(f"h*({terms})", h=1.0)
     series = tuple(weights.tolist())
     problem = McKeanVlasov(Circle(), CosineSeries(series), confinement=confinement)
@@ -115,7 +127,10 @@ def in_fields(generator: np.random.Generator) -> Finding:
     def own(value: float) -> Any:
         return weights if of_field else np.where(np.arange(weights.size) == place, value, weights)
 
-    truth = Truth(own, lambda value: field * (value if of_field else 1.0), degree, angle)
+    def fields(value: float) -> Any:
+        return np.stack([field, sines]) * (value if of_field else 1.0)
+
+    truth = Truth(own, fields, degree, angle)
     made_by = partial(phase_diagram, problem, (name, (low, high)), coupling=window)
     return judged(call, made_by, *_judges(truth, generator))
 
