@@ -7,10 +7,12 @@ from meanfield.arguments import shown
 
 # Parameters of larger modulus overflow in products.
 LARGEST_PARAMETER = 1e100
+# Steps along a range are told apart from rounding down to this share of its ends.
+NARROWEST = 1e-13
 
 
 def require_range(interval: tuple[Number, Number], what: str) -> tuple[Number, Number]:
-    """Return the ends of a range, refusing one that is not finite or not increasing.
+    """Return the ends of a range, refusing one that is not finite, not increasing or as narrow as rounding.
 
     Parameters
     ----------
@@ -20,6 +22,12 @@ def require_range(interval: tuple[Number, Number], what: str) -> tuple[Number, N
     low, high = interval
     if not (np.isfinite(low) and np.isfinite(high) and low < high):
         raise InvalidInput(f"the {what} must be finite and increasing, not [{low:g}, {high:g}]")
+    narrowest = NARROWEST * max(abs(low), abs(high))
+    if not high - low >= narrowest:
+        raise InvalidInput(
+            f"the {what} from {float(low)!r} to {float(high)!r} is a few roundings wide; give one of a width of "
+            f"{float(narrowest):.1g} at least"
+        )
     return low, high
 
 

@@ -37,6 +37,7 @@ def curve(
     against: str | None = None,
     type: str | None = None,
     between: tuple[int, int] | None = None,
+    born: bool = False,
     largest_coupling: float | None = None,
     method: Arclength | None = None,
     watch: Watch | None = None,
@@ -61,6 +62,9 @@ def curve(
     between
         At a triple point the two states between which the line is, by number: 0 that of ``cosine``, then those of
         ``other_cosine``. By default the first two, those of the line on which it was located.
+    born
+        At an end point of a line, where one of its states becomes unstable, whether the curve is the line on which
+        the state that is born there takes its place; by default it is that on which the point was located.
     largest_coupling
         The modulus of the coupling up to which the curve is followed; by default up to 1e4 times the smallest
         that is critical, thresholds up to 1e16 times, or to forces as strong beside the noise.
@@ -100,6 +104,8 @@ def curve(
         if not isinstance(start, OrganisingPoint):
             raise InvalidInput("between chooses a line of a triple point, and the start is none; leave it out")
         known = _between(known, start, between)
+    if born:
+        known = _born(known, start)
     names = (parameter, _second(parameter, against, known.found, start))
     for name in names:
         problem = problem.having(name)
@@ -148,6 +154,13 @@ def _between(known: Start, point: OrganisingPoint, pair: tuple[int, int]) -> Sta
     if not (len(set(pair)) == 2 and set(pair) <= set(range(len(states)))):
         raise InvalidInput(f"between takes two of the states 0 to {len(states) - 1}, not {pair}; try (0, 2)")
     return known.between(states[pair[0]], states[pair[1]])
+
+
+def _born(known: Start, start: SpecialPoint | OrganisingPoint | CurvePoint) -> Start:
+    """Return a start of the line of the state that is born at an end point."""
+    if not (isinstance(start, OrganisingPoint) and start.type == "end point"):
+        raise InvalidInput("born chooses a line that begins at an end point, and the start is none; leave it out")
+    return known._replace(born=True)
 
 
 def _second(

@@ -7,7 +7,7 @@ from meanfield import Equation, InvalidInput, PhaseDiagram
 from meanfield.arguments import checked, shown
 from meanfield.equations import Capability, require
 
-from .phases.found import curves_of
+from .phases.exploring import curves_of
 from .phases.regions import examined, regions_of
 from .phases.sections import Section
 from .phases.window import Window

@@ -11,7 +11,7 @@ from ..arguments import checked
 from ..equations import Equation, equation_from
 from ..errors import InvalidInput
 from ..records.outcome import Outcome
-from ..records.sweep import COMPLETE, FAILED, MISSING, Sweep
+from ..records.sweep import COMPLETE, FAILED, MISSING, Sweep, parameter_columns
 from . import records
 from .datasets import Arrays, Content, Variable, check_target, open_content
 from .opening import open_record
@@ -143,10 +143,9 @@ def check_sweep_target(path: str | Path, force: bool = False, *, computed: str) 
 def sweep_content(sweep: Sweep) -> Content:
     """Return the content of a sweep: header, labelled arrays and tables."""
     axes = sweep.dimensions
-    along = [(name,) if sweep.grid else axes for name in sweep.parameters]
     variables = {
-        name: Variable(place, value, f"parameter {name}")
-        for name, place, value in zip(sweep.parameters, along, sweep.values, strict=True)
+        column: Variable((column,) if sweep.grid else axes, value, f"parameter {name}")
+        for name, column, value in zip(sweep.parameters, sweep.parameter_columns, sweep.values, strict=True)
     }
     files = np.full(sweep.shape, "") if sweep.files is None else sweep.files
     for name, texts in zip(FILES, (sweep.status, sweep.failure, files), strict=True):
@@ -160,8 +159,8 @@ def sweep_content(sweep: Sweep) -> Content:
             )
     rows = list(sweep.rows())
     tables: dict[str, Any] = {"": (tuple(rows[0]), rows)}
-    for table, columns in sweep.tables.items():
-        tables[f".{table}"] = (("value", *sweep.parameters, *columns), list(sweep.table_rows(table)))
+    for table in sweep.tables:
+        tables[f".{table}"] = (sweep.table_columns(table), list(sweep.table_rows(table)))
     return Content(RECORD, "sweep over parameters of a McKean-Vlasov equation", _header(sweep), variables, tables)
 
 
@@ -190,7 +189,10 @@ def _sweep(header: dict[str, Any], arrays: Arrays) -> Sweep:
     return Sweep(
         problem=equation_from(header["problem"]),
         parameters=tuple(header["parameters"]),
-        values=tuple(np.asarray(arrays[name], dtype=np.float64) for name in header["parameters"]),
+        values=tuple(
+            np.asarray(arrays[name], dtype=np.float64)
+            for name in parameter_columns(header["parameters"], header["numbers"], header["tables"])
+        ),
         grid=bool(header["grid"]),
         computed=str(header["computed"]),
         options=dict(header["options"]),

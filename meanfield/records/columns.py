@@ -20,7 +20,8 @@ SPECIAL_AXIS_COLUMNS = ("p1", "p2")
 # Names that other columns and variables of files have, beside moments and their tangents.
 TAKEN = {
     *PLACE_COLUMNS, *RESULT_COLUMNS, *SPECIAL_COLUMNS, "arclength", "cosine", "sine", "degree", "order", "moments",
-    "layout", "parameter", "point_labels", "points", "parent", "symmetry", "outcome", "observables", "ending",
+    "layout", "curve", "curve_label", "parameter", "point_labels", "points", "parent", "symmetry", "outcome",
+    "observables", "ending",
 }  # fmt: skip
 MOMENT = re.compile(r"[mpcs]_?\d+(_\d+)?")
 

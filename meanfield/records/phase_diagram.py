@@ -16,6 +16,7 @@ from ..equations import Equation
 from ..errors import InvalidInput, did_you_mean
 from ..harmonics import moment_columns
 from ..wording import describe_over
+from .columns import COUPLING, parameter_column
 from .curves import Curve, OrganisingPoint
 from .diagram import is_index
 
@@ -303,7 +304,7 @@ def curve_columns(curves: Sequence[Curve], parameters: tuple[str, ...] = ()) -> 
     observables = dict.fromkeys(name for curve in curves for name in curve.observables)
     return (
         *CURVE_COLUMNS,
-        *_places(curves[0].parameters if curves else parameters),
+        *_places(curves[0].parameters if curves else parameters, tuple(observables)),
         *moments,
         *observables,
         *CURVE_RESULTS,
@@ -325,7 +326,7 @@ def curve_rows(curves: Sequence[Curve]) -> Iterator[dict[str, Any]]:
                 "curve": index,
                 "type": curve.type,
                 "point": point,
-                **dict(zip(curve.parameters, map(float, curve.values[point]), strict=True)),
+                **_place(curve.parameters, curve.values[point], tuple(curve.observables)),
                 "coupling": curve.coupling[point],
                 "relative_coupling": float(curve.relative_coupling[point]),
                 **{name: float(values[point]) for name, values in moments.items()},
@@ -342,11 +343,17 @@ def curve_rows(curves: Sequence[Curve]) -> Iterator[dict[str, Any]]:
 def special_row(point: OrganisingPoint) -> dict[str, Any]:
     """Return an organising point as a table row with the keys of :func:`special_columns`."""
     names = ("type", "coupling", "relative_coupling", "lower", "upper", "status")
-    own = dict(zip(point.parameters, map(float, point.values), strict=True))
-    row = own | {name: getattr(point, name) for name in names}
+    row = _place(point.parameters, point.values) | {name: getattr(point, name) for name in names}
     return {name: row[name] for name in special_columns(point.parameters)}
 
 
-def _places(parameters: tuple[str, ...]) -> tuple[str, ...]:
+def _places(parameters: tuple[str, ...], observables: tuple[str, ...] = ()) -> tuple[str, ...]:
     """Return the columns of the place of a point: the parameters, the coupling among them or behind."""
-    return (*(name for name in parameters if name != "coupling"), "coupling", "relative_coupling")
+    own = [parameter_column(name, observables) for name in parameters if name != COUPLING]
+    return (*own, COUPLING, "relative_coupling")
+
+
+def _place(parameters: tuple[str, ...], values: Floats, observables: tuple[str, ...] = ()) -> dict[str, float]:
+    """Return the parameters of a point other than the coupling by their columns."""
+    named = zip(parameters, map(float, values), strict=True)
+    return {parameter_column(name, observables): value for name, value in named if name != COUPLING}

@@ -6,7 +6,7 @@ the states at a coupling. The k-th rows of two values need not belong to the sam
 """
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -29,6 +29,19 @@ COMPLETE, FAILED, MISSING = "complete", "failed", "missing"
 LISTED = 10
 # Values of a parameter nearer than this, relative to it, are the same for a reader who types them.
 TYPED = 1e-9
+
+
+def parameter_columns(
+    parameters: Sequence[str], numbers: Iterable[str], tables: Mapping[str, Iterable[str]]
+) -> tuple[str, ...]:
+    """Return the columns of parameters beside numbers, and tables whose columns are arrays ``TABLE_COLUMN``."""
+    listed = {f"{each}_{column}" for each, columns in tables.items() for column in columns}
+    return _apart(parameters, {"value", "status", "failure", "file", *numbers, *tables, *listed})
+
+
+def _apart(parameters: Sequence[str], taken: Collection[str]) -> tuple[str, ...]:
+    """Return names of parameters, with ``parameter_`` before one that is taken."""
+    return tuple(f"parameter_{name}" if name in taken else name for name in parameters)
 
 
 @checked
@@ -104,8 +117,13 @@ class Sweep(SavedRecord):
 
     @property
     def dimensions(self) -> tuple[str, ...]:
-        """Names of the axes of the values: the parameters of a grid, else ``value``."""
-        return self.parameters if self.grid else ("value",)
+        """Names of the axes of the values: the columns of the parameters of a grid, else ``value``."""
+        return self.parameter_columns if self.grid else ("value",)
+
+    @property
+    def parameter_columns(self) -> tuple[str, ...]:
+        """The columns of the parameters: their names, with ``parameter_`` before that which another column has."""
+        return parameter_columns(self.parameters, self.numbers, self.tables)
 
     @property
     def partial(self) -> bool:
@@ -230,7 +248,7 @@ class Sweep(SavedRecord):
         for index in range(len(self)):
             yield {
                 "value": index,
-                **self.at(index),
+                **dict(zip(self.parameter_columns, self.at(index).values(), strict=True)),
                 "status": str(self.status.flat[index]),
                 **{name: _known(array.flat[index]) for name, array in self.numbers.items()},
                 "failure": str(self.failure.flat[index]),
@@ -251,11 +269,18 @@ class Sweep(SavedRecord):
             )
         counts = self.numbers[f"{table}_count"].ravel()
         columns = {name: array.reshape(len(self), -1) for name, array in self.tables[table].items()}
+        named = self.table_columns(table)[1 : 1 + len(self.parameters)]
         for index in range(len(self)):
             for row in range(int(np.nan_to_num(counts[index]))):
-                yield {"value": index, **self.at(index)} | {
-                    name: _known(array[index, row]) for name, array in columns.items()
-                }
+                place = dict(zip(named, self.at(index).values(), strict=True))
+                yield (
+                    {"value": index} | place | {name: _known(array[index, row]) for name, array in columns.items()}
+                )
+
+    def table_columns(self, table: str) -> tuple[str, ...]:
+        """Return the keys of the rows of a table: the number of the value, its parameters and the columns."""
+        own = tuple(self.tables[table])
+        return ("value", *_apart(self.parameters, {"value", *own}), *own)
 
     def plot(self, y: str | None = None, ax: "Axes | None" = None, **style: Any) -> "Axes":
         """Draw quantities against the parameter, or one as a map over two parameters.

@@ -15,9 +15,9 @@ from .extended import ExtendedEquation, null_direction
 from .folds import FoldEquation, null_vectors
 from .following import Knot, follow, turned_back
 from .plane import Plane
-from .starts import basis_of, moments_from, packed_moments, unknown_of, with_or_without_axis, without_axis
 from .states import AtState
 from .transitions import TransitionEquation
+from .unknowns import basis_of, moments_from, packed_moments, unknown_of, with_or_without_axis, without_axis
 
 # The uniform state may be the one that states are born of where a strength is this close to one.
 NEARLY_CRITICAL = 0.1

@@ -29,20 +29,10 @@ from .blocks import ComplementaryBlock, block_at
 from .extended import ExtendedEquation, Margins, System
 from .plane import Plane
 from .singular import Borders, SingularEquation, SingularSystem
-from .starts import (
-    MOVED,
-    Start,
-    basis_of,
-    first_point,
-    in_group,
-    located,
-    moments_from,
-    packed_moments,
-    uneven_basis,
-    unknown_among,
-)
+from .starts import MOVED, Start, first_point, located
 from .states import AtState
 from .turning import about_other_axis, turning
+from .unknowns import basis_of, in_group, moments_from, packed_moments, uneven_basis, unknown_among
 
 # A direction is simple in a class where all others are farther from neutral by so much.
 SIMPLE = 1e3
@@ -259,7 +249,17 @@ def born_at(start: Start, plane: Plane) -> Born:
     InvalidInput
         If its states may turn, or the state is none of which branches are born.
     """
-    place, basis, b = located(start, plane, start.first)
+    return born_of(plane, *located(start, plane, start.first))
+
+
+def born_of(plane: Plane, place: tuple[float, float], basis: Basis, b: Floats) -> Born:
+    """Return the branch that is born of a state at x and q, of which b is the unknown.
+
+    Raises
+    ------
+    InvalidInput
+        If its states may turn, or the state is none of which branches are born.
+    """
     curve = nearest_block(state_at(plane, basis, place, b), plane, MOVED)
     complement = None if curve is None else curve.complement
     if curve is not None and complement is not None and complement.born is not None:

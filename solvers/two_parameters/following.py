@@ -11,8 +11,9 @@ from meanfield import Outcome
 
 from ..bases import EPS, Floats
 from ..branches.arclength import Arclength
-from ..branches.continuation import PREDICTED_FROM, End, Point, hermite, length, point_between, trace
+from ..branches.continuation import PREDICTED_FROM, End, Point, hermite, length, trace
 from ..newton import POLISHED, Newton, correct
+from .arc import Arc
 from .extended import ExtendedEquation, Halving, Margins
 from .plane import Place, is_double
 from .recording import Row, row_of
@@ -76,12 +77,9 @@ class Knot:
         system = equation.system(point.b, point.q)
         place = system.place
         tests = [function(point) for _, function in equation.tests]
-        row, tolerance = (
-            row_of(point, system),
-            ROUNDINGS * EPS * max(map(abs, equation.plane.interval)),
-        )
+        row, tolerance = row_of(point, system), rounding_at(point, place)
         for end in equation.plane.interval:
-            # The unit of a coordinate leaves a rounding.
+            # The coordinates leave a rounding.
             if abs(row.values[0] - end) <= tolerance:
                 row.values = end, row.values[1]
         return cls(point, place, row, tests, event)
@@ -120,6 +118,13 @@ class Side:
     beyond: Point | None = None
     warnings: list[str] = field(default_factory=list)
     untold: dict[str, list[Knot]] = field(default_factory=dict)
+
+
+def rounding_at(point: Point, place: Place) -> float:
+    """Return how well the first parameter of a point is known: to roundings of it and of the unknowns."""
+    in_x, in_q = np.abs(place.slopes[0])
+    largest = max(map(abs, extended(point).plane.interval))
+    return float(ROUNDINGS * EPS * max(largest, in_x * max(1.0, abs(point.b[-1])), in_q * max(1.0, point.q)))
 
 
 def extended(point: Point) -> ExtendedEquation:
@@ -252,50 +257,6 @@ def _beyond_limits(knot: Knot, largest_coupling: float | None) -> list[str] | No
     if state.coefficients.largest <= most:
         return None
     return [f"the curve ends before {_at(knot)}, where {STRENGTH} {most:g}; give largest_coupling to go on"]
-
-
-class Arc:
-    """The curve between two neighbouring points as a function of arclength, each value corrected once."""
-
-    def __init__(self, first: Point, second: Point) -> None:
-        self.first, self.second = first.on(second.equation), second
-        self._points = {first.arclength: self.first, second.arclength: second}
-
-    def __call__(self, arclength: float) -> Point | None:
-        """Return the point at an arclength, None if Newton's method finds none."""
-        if arclength not in self._points:
-            found = point_between(self.first, self.second, arclength)
-            if found is None:
-                return None
-            self._points[arclength] = found
-        return self._points[arclength]
-
-    def zero(self, function: Callable[[Point], float]) -> tuple[Point, tuple[float, float]] | None:
-        """Return the point where a function of the point vanishes, and how far x and q are known."""
-        values: dict[float, float] = {}
-
-        def scalar(arclength: float) -> float:
-            point = self(arclength)
-            if point is None:
-                raise ArithmeticError
-            values[arclength] = function(point)
-            return values[arclength]
-
-        low, high = self.first.arclength, self.second.arclength
-        try:
-            if not scalar(low) * scalar(high) < 0.0:
-                return None
-            root = float(brentq(scalar, low, high, xtol=4 * EPS * max(1.0, high), rtol=4 * EPS))
-        except ArithmeticError:
-            return None
-        point = self(root)
-        assert point is not None
-        sides = [
-            min((s for s in values if sign * values[s] >= 0.0), key=lambda s: abs(s - root)) for sign in (-1, 1)
-        ]
-        ends = [self._points[s] for s in sides]
-        spread = (abs(float(ends[0].b[-1] - ends[1].b[-1])), abs(ends[0].q - ends[1].q))
-        return point, spread
 
 
 def _events(arc: Arc, last: Knot, knot: Knot, side: Side) -> list[Knot]:
@@ -439,8 +400,7 @@ def _end(arc: Arc, last: Knot, knot: Knot) -> Knot | None:
 def _is_end(knot: Knot) -> bool:
     """Return whether the first parameter of a knot is at an end of its interval."""
     interval = extended(knot.point).plane.interval
-    rounding = ROUNDINGS * EPS * max(map(abs, interval))
-    return min(abs(knot.place.values[0] - end) for end in interval) <= rounding
+    return min(abs(knot.place.values[0] - end) for end in interval) <= rounding_at(knot.point, knot.place)
 
 
 def _at_end(arc: Arc, end: float) -> Point | None:

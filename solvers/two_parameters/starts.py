@@ -1,33 +1,28 @@
 """From a located point of a diagram or a curve to the first point of a curve through it in two parameters."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from meanfield import CurvePoint, Equation, InvalidInput, NotResolved, OrganisingPoint, SpecialPoint
 from meanfield.equations import Capability, require
-from meanfield.harmonics import Layout, largest_degree, modes_of, moments_of, packed, zonal_places
+from meanfield.harmonics import Layout, modes_of, moments_of
 from meanfield.records import CurveType
 from meanfield.theory import critical_couplings
 
-from ..bases import EPS, Basis, Floats, FourierBasis, Integers, InvariantBasis, multiples
+from ..bases import Basis, Floats, Integers, multiples
 from ..branches.continuation import End, Point, length, resolve
 from ..domains import solvers_of
-from ..limits import MAX_HARMONIC_DEGREE, MAX_SPHERICAL_DEGREE, MAX_UNKNOWNS
 from ..newton import POLISHED, correct
-from ..significant import confining_degree, even_size, keep_axis
-from ..sizing import Size, stationary_equation
-from ..sphere import TRIVIAL, Group, recognised
+from ..significant import confining_degree, keep_axis
+from ..sizing import stationary_equation
 from .extended import ExtendedEquation
 from .plane import COUPLING, Plane
+from .unknowns import SIGNIFICANT, Pair, basis_of, significant_degrees, with_or_without_axis, without_axis
 
-Pair = tuple[Floats, Floats]
-# A moment below this is rounding noise of a state that does not have it.
-SIGNIFICANT = 1e-8
 # Distances from an organising point at which a curve that begins there is looked for.
 DISTANCES = (0.1, 0.2, 0.05, 0.02, 0.01, 0.005, 0.002)
 # The other parameter may change there by this share of its unit, which in a narrow interval is its length.
@@ -44,7 +39,8 @@ class Start(NamedTuple):
     """A start of curves: its equation, its type, the parameter it was found in, and moments of its states.
 
     ``first`` and ``second`` are cosine and sine moments; the second is None for the uniform state and where there
-    is one state only. ``organising`` is the type of an organising point.
+    is one state only. ``organising`` is the type of an organising point. With ``born`` the line is that of the
+    state that is born at an end point, in the place of the one that becomes unstable.
     """
 
     problem: Equation
@@ -54,6 +50,7 @@ class Start(NamedTuple):
     second: Pair | None
     layout: Layout
     organising: str = ""
+    born: bool = False
 
     @property
     def halves(self) -> bool:
@@ -165,7 +162,7 @@ def plane_of(start: Start, names: tuple[str, str], interval: tuple[float, float]
     bare = Plane(problem, names, interval, 1.0, 0.0, None, np.arange(1, 33))
     other = bare.other
     x, q = bare.coordinates(first, problem.parameters[names[1]])
-    reference = _degrees(bare, x, q, partial(multiples, 1))
+    reference = significant_degrees(bare, x, q, partial(multiples, 1))
     unit = float(high - low) if other == names[0] else _unit(start, bare, x, q, reference)
     plane = Plane(problem, names, interval, unit, x / unit, None, reference)
     axis = 0.0 if equation is None else equation.basis.axis
@@ -199,207 +196,6 @@ def _unit(start: Start, bare: Plane, x: float, q: float, reference: Integers) ->
     return 1.0 / change
 
 
-def _degrees(
-    plane: Plane, x: float, q: float, admissible: Callable[[int], Integers], symmetry: int = 1, last: int = 0
-) -> Integers:
-    """Return the significant degrees of some at a point of the plane.
-
-    Where multipliers decay too slowly for all of them, those up to the last one of a state, and the first ones.
-    """
-    for limit in (32, 64, 128, 256, 512):
-        degrees = plane.significant(x, q, admissible(symmetry * limit))
-        if plane.ends_by(symmetry * limit, x, q):
-            return degrees
-    return plane.significant(x, q, admissible(max(32 * symmetry, last)))
-
-
-def symmetry_of(plane: Plane, cosine: Floats) -> int:
-    """Return the symmetry of the densities among which a state is followed: its own and that of the confinement.
-
-    Which is that all over the plane: at the start alone the confinement may have a larger one.
-    """
-    sizes = np.abs(cosine[1:])
-    largest = float(sizes.max(initial=0.0))
-    significant = np.flatnonzero(sizes > SIGNIFICANT * (min(1.0, largest) if plane.confined else 1.0)) + 1
-    divisor = int(np.gcd.reduce([*significant.tolist(), plane.confining_symmetry]))
-    return max(1, solvers_of(plane.problem).geometry.symmetry(divisor))
-
-
-def basis_of(plane: Plane, cosine: Floats, place: tuple[float, float], axis: float | None = None) -> Basis:
-    """Return the basis of a state at a point of the plane, by its moments from an axis, the first by default.
-
-    Raises
-    ------
-    InvalidInput
-        If the potential does not act on densities of its symmetry.
-    NotResolved
-        If it has too many significant modes.
-    """
-    problem = plane.problem
-    symmetry = symmetry_of(plane, cosine)
-    last = int(np.flatnonzero(np.abs(cosine) > EPS).max(initial=0))
-    degrees = _degrees(plane, *place, partial(multiples, symmetry), symmetry, last)
-    if not degrees.size:
-        raise InvalidInput(f"no mode of the potential acts on densities of the symmetry {symmetry} of the start")
-    geometry = solvers_of(problem).geometry
-    cells = degrees // symmetry
-    _require_few(cells)
-    nodes = even_size(max(2 * int(cells[-1]), geometry.fewest_nodes))
-    basis = geometry.basis(problem.replace(confinement=None), symmetry, Size(cells, nodes, None), even=True)
-    return basis if basis.cosines is None else basis.cosines.about(plane.axes[0] if axis is None else axis)
-
-
-def uneven_basis(plane: Plane, lengths: Floats, place: tuple[float, float]) -> FourierBasis:
-    """Return the basis of cosines and sines of a state on the circle at a point of the plane, by moduli of moments.
-
-    Raises
-    ------
-    InvalidInput
-        If nothing holds it in place, or the potential does not act on densities of its symmetry.
-    NotResolved
-        If it has too many significant modes.
-    """
-    if not plane.confined:
-        raise InvalidInput(
-            "curves of states without a reflection axis are followed where a confinement holds them; start from "
-            "one that has an axis"
-        )
-    require(plane.problem, Capability.GRADIENT, "curves of states without an axis in a confinement")
-    even = basis_of(plane, lengths, place, 0.0)
-    return FourierBasis(even.cells, even.nodes, even.symmetry, None, plane.axes)
-
-
-def _require_few(cells: Integers) -> None:
-    if cells.size > MAX_UNKNOWNS:
-        raise NotResolved(f"the start has {cells.size} significant modes, and {MAX_UNKNOWNS} are admitted")
-
-
-def without_axis(
-    plane: Plane, moments: Pair, place: tuple[float, float]
-) -> tuple[tuple[float, float], Basis, Floats]:
-    """Return a place, and the basis and the unknown of a state on S^2 in the orientation of its group.
-
-    Raises
-    ------
-    InvalidInput
-        If states of its symmetry may turn within it.
-    NotResolved
-        If it has too many significant modes.
-    """
-    even = plane.confining_symmetry % 2 == 0
-    group, cosine, sine = recognised(TRIVIAL, *moments, confined=plane.confined, even=even)
-    if group is None:
-        cosine = cosine[zonal_places(largest_degree(cosine.size))]
-        basis = basis_of(plane, cosine, place)
-        return place, basis, unknown_of(basis, cosine)
-    return place, *in_group(plane, group, (cosine, sine), place)
-
-
-def moments_from(basis: Basis, b: Floats) -> Pair:
-    """Return the moments of a state as far as it is determined by its unknown: cosines and sines from angle 0.
-
-    On S^2 those of a state without an axis are packed.
-    """
-    if basis.invariants is not None:
-        return packed_moments(basis, b)
-    if basis.fourier is not None:
-        moments = basis.fourier.complex_moments(b * basis.degrees)
-    else:
-        moments = np.zeros(int(basis.degrees[-1]) + 1, dtype=complex)
-        moments[0], moments[basis.degrees] = 1.0, b * basis.degrees * np.exp(-1j * basis.axis * basis.degrees)
-    return moments.real, -moments.imag
-
-
-def packed_moments(basis: Basis, b: Floats) -> Pair:
-    """Return the moments of a state on S^2 by degree and order, as far as it is determined by its unknown."""
-    moments = b * basis.degrees
-    if basis.invariants is not None:
-        cosine, sine = basis.invariants.harmonics(moments)
-    else:
-        zonal = np.zeros(int(basis.degrees[-1]) + 1)
-        zonal[basis.degrees] = moments
-        cosine = packed(zonal)
-        sine = np.zeros_like(cosine)
-    cosine[0] = 1.0
-    return cosine, sine
-
-
-def in_group(plane: Plane, group: Group, moments: Pair, place: tuple[float, float]) -> tuple[Basis, Floats]:
-    """Return the basis and the unknown of a state on S^2 among the densities invariant under a group.
-
-    Raises
-    ------
-    InvalidInput
-        If these may turn.
-    NotResolved
-        If it has too many significant modes.
-    """
-    cosine, sine = moments
-    held_by = plane.held_by
-    if group.free_among(None if held_by is None else held_by.axes).size:
-        raise InvalidInput(
-            "curves of states without an axis are followed where mirrors or half turns hold them in place, and the "
-            f"symmetry of the start is {group.name}; start from a more symmetric state"
-        )
-    degrees = _degrees(plane, *place, group.admissible, last=largest_degree(cosine.size))
-    degrees = degrees[degrees <= MAX_HARMONIC_DEGREE]
-    _require_few(degrees)
-    nodes = even_size(max(2 * int(degrees[-1]), solvers_of(plane.problem).geometry.fewest_nodes))
-    basis = InvariantBasis(group, degrees, min(nodes, MAX_SPHERICAL_DEGREE), held_by=held_by)
-    return basis, basis.means(basis.moments_from(cosine, sine)) / basis.degrees
-
-
-def from_axis(plane: Plane, moments: Pair) -> tuple[float, Floats] | None:
-    """Return the reflection axis of a state among those of the plane, and its moments from there; None without."""
-    for axis in plane.axes:
-        turned = _counted_from(axis, moments)
-        if np.abs(turned.imag).max() <= SIGNIFICANT:
-            return axis, turned.real
-    return None
-
-
-def with_or_without_axis(plane: Plane, moments: Pair, place: tuple[float, float]) -> tuple[Basis, Floats]:
-    """Return the basis and the unknown of a state at a point of the plane, about its axis if it has one.
-
-    Raises
-    ------
-    InvalidInput
-        If it has none and nothing holds it in place, or the potential does not act on densities of its symmetry.
-    NotResolved
-        If it has too many significant modes.
-    """
-    about = from_axis(plane, moments)
-    if about is not None:
-        basis = basis_of(plane, about[1], place, about[0])
-        return basis, unknown_of(basis, about[1])
-    series = _counted_from(0.0, moments)
-    uneven = uneven_basis(plane, np.abs(series), place)
-    return uneven, uneven.unknown_from(series) / uneven.degrees
-
-
-def _counted_from(axis: float, moments: Pair) -> npt.NDArray[np.complex128]:
-    """Return cosine and sine moments as complex ones of angles counted from an axis."""
-    cosine, sine = moments
-    return np.asarray((cosine - 1j * sine) * np.exp(1j * axis * np.arange(cosine.size)))
-
-
-def unknown_of(basis: Basis, cosine: Floats) -> Floats:
-    """Return the unknown b of a state with the given moments."""
-    moments = np.zeros(basis.degrees.size)
-    known = basis.degrees < cosine.size
-    moments[known] = cosine[basis.degrees[known]]
-    return moments / basis.degrees
-
-
-def unknown_among(basis: Basis, own: Basis, b: Floats) -> Floats:
-    """Return the unknown, among densities of less symmetry, of a state with the unknown b in its own basis."""
-    if basis.invariants is not None:
-        return np.asarray(basis.means(basis.moments_from(*packed_moments(own, b))) / basis.degrees)
-    if basis.fourier is not None:
-        return basis.fourier.unknown_from(_counted_from(0.0, moments_from(own, b))) / basis.degrees
-    return unknown_of(basis, _counted_from(basis.axis, moments_from(own, b)).real)
-
-
 def located(start: Start, plane: Plane, moments: Pair) -> tuple[tuple[float, float], Basis, Floats]:
     """Return x and q of a start, and the basis and the unknown of one of its states."""
     first, second = (start.problem.parameters[name] for name in plane.names)
@@ -415,7 +211,7 @@ def located(start: Start, plane: Plane, moments: Pair) -> tuple[tuple[float, flo
 
 
 def beside(equations: Sequence[ExtendedEquation], b: Floats, q: float, away: Floats) -> tuple[Floats, float]:
-    """Return (b, q) of a point of a curve at a distance from where it begins, at which states meet.
+    """Return (b, q) of a point of a curve beside where it begins, where states meet; if it can be, in the interval.
 
     Parameters
     ----------
@@ -431,12 +227,16 @@ def beside(equations: Sequence[ExtendedEquation], b: Floats, q: float, away: Flo
     InvalidInput
         If there is none.
     """
-    found = next(all_beside(equations, b, q, away), None)
-    if found is None:
+    plane, nearest = equations[-1].plane, None
+    for found in all_beside(equations, b, q, away):
+        nearest = nearest or found
+        if plane.contains(plane.first_at(float(found[0][-1]), found[1])):
+            return found
+    if nearest is None:
         raise InvalidInput(
             f"no {equations[-1].kind} was found to begin at the start; start from a point of it in a diagram"
         )
-    return found
+    return nearest
 
 
 def all_beside(

@@ -17,8 +17,9 @@ from ..equation import StationaryEquation
 from .extended import ExtendedEquation, Halving, Margins, System
 from .plane import Plane
 from .recording import threshold_label
-from .starts import Start, basis_of, first_point, threshold_of
+from .starts import Start, first_point, threshold_of
 from .states import AtState, GradientState, WeightedBasis
+from .unknowns import basis_of
 
 
 class Threshold(System):

@@ -10,6 +10,7 @@ m being the moments of the Gibbs density, whose constant, that of the uniform st
 state it is divided by :math:`|b|^2`: both vanish together at every uniform state, and those are not of the line.
 """
 
+import contextlib
 from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
 from typing import Any
@@ -24,12 +25,13 @@ from ..branches.continuation import End, Point, length
 from ..geometry import Complement
 from ..newton import POLISHED, correct
 from .at_place import polished
-from .branch_points import Born, born_at, determinants
+from .branch_points import Born, born_at, born_of, determinants
 from .extended import ExtendedEquation, Margins, System
 from .folds import FoldEquation, null_vectors
 from .plane import Plane
-from .starts import Start, all_beside, beside, first_point, located, moments_from, unknown_among
+from .starts import Start, all_beside, beside, first_point, located, threshold_of
 from .states import AtState, GradientState
+from .unknowns import basis_of, moments_from, unknown_among
 
 # Organising points at which first-order lines begin.
 BEGINNINGS = ("tricritical", "cusp", "end point")
@@ -246,7 +248,7 @@ def transition_start(start: Start, plane: Plane) -> Point | End:
         If it has one state, which is no uniform one, or two that are one.
     """
     require(plane.problem, Capability.FREE_ENERGY, "first-order lines")
-    point = _first_point(start, plane)
+    point = _with_born(start, plane) if start.born else _first_point(start, plane)
     if isinstance(point, Point):
         equation = point.equation
         assert isinstance(equation, TransitionEquation)
@@ -295,6 +297,59 @@ def _first_point(start: Start, plane: Plane) -> Point | End:
     return first_point(equation, *found)
 
 
+def _with_born(start: Start, plane: Plane) -> Point | End:
+    """Return the first point of the line of the state that is born at an end point, beside it.
+
+    Raises
+    ------
+    InvalidInput
+        If none is born of a state of the line.
+    """
+    place, basis, b = located(start, plane, start.first)
+    if start.second is None:
+        mode = threshold_of(start)
+        own = basis_of(plane, np.eye(1, mode + 1, mode)[0], place)
+        found = _beside_born(
+            plane, place, (basis, b), (own, np.zeros(own.degrees.size)), np.eye(own.degrees.size)[0]
+        )
+        if found is not None:
+            return first_point(*found)
+    else:
+        _, other, second = located(start, plane, start.second)
+        states = (basis, b), (other, second)
+        for kept, parent in (states, states[::-1]):
+            with contextlib.suppress(InvalidInput):
+                born = born_of(plane, place, *parent)
+                direction = null_vectors(plane, born.basis, place, born.unknown)[1]
+                found = _beside_born(plane, place, kept, (born.basis, born.unknown), direction)
+                if found is not None:
+                    return first_point(*found)
+    raise InvalidInput(
+        "no state was found that is born at the end point and whose line with the other one goes on from it"
+    )
+
+
+def _beside_born(
+    plane: Plane,
+    place: tuple[float, float],
+    kept: tuple[Basis, Floats],
+    born: tuple[Basis, Floats],
+    direction: Floats,
+) -> tuple[TransitionEquation, Floats, float] | None:
+    """Return the system of a state and one that is born, and a point of it along the direction or against that.
+
+    First the way towards the other state, of which images on two sides would not merge where the states do.
+    """
+    equation = TransitionEquation(plane, (kept[0], born[0]))
+    b = np.concatenate([kept[1], born[1], [place[0]]])
+    towards = np.copysign(1.0, unknown_among(kept[0], born[0], direction) @ kept[1])
+    for sign in (towards, -towards):
+        away = np.concatenate([np.zeros(kept[1].size), sign * direction, [0.0]])
+        with contextlib.suppress(InvalidInput):
+            return equation, *beside([equation], b, place[1], away)
+    return None
+
+
 def _apart(plane: Plane, one: tuple[Basis, Floats], other: tuple[Basis, Floats]) -> float:
     """Return the length of the difference of the moments of two states on the circle, over their degrees."""
     count = int(max(basis.degrees[-1] for basis, _ in (one, other))) + 1
@@ -311,7 +366,7 @@ def _from_branch_points(start: Start, plane: Plane) -> Point | End:
     null = null_vectors(plane, born.basis, born.place, born.unknown)
     equation = TransitionEquation(plane, (born.basis, born.curve.basis))
     apart = np.append(null[1], np.zeros(born.parent.size + 1))
-    begin, (x, y) = np.concatenate([born.unknown, born.parent]), born.place
+    begin, (x, y), beyond = np.concatenate([born.unknown, born.parent]), born.place, None
     for states, (near_x, near_y) in _beside_folds(born, FoldEquation(plane, (born.basis,), null)):
         found = correct(equation, np.append(states, near_x), near_y, apart, 0.0, POLISHED)
         if found is None:
@@ -320,7 +375,11 @@ def _from_branch_points(start: Start, plane: Plane) -> Point | End:
         moved = max(length(found.b[:-1] - states, 0.0), length(found.b[-1:] - near_x, found.q - near_y))
         state, parent = np.split(found.b[:-1], [born.unknown.size])
         if moved <= reach and _keeps_parent(born, state, states[born.unknown.size :], parent):
-            return first_point(equation, found.b, found.q)
+            if plane.contains(plane.first_at(float(found.b[-1]), found.q)):
+                return first_point(equation, found.b, found.q)
+            beyond = beyond or found
+    if beyond is not None:
+        return first_point(equation, beyond.b, beyond.q)
     raise InvalidInput("no transition was found to begin at the start; start from a point of it in a diagram")
 
 

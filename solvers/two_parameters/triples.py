@@ -21,9 +21,10 @@ from .at_place import state_at
 from .extended import layout_of
 from .plane import Plane
 from .recording import Row, moments_in, organising, stationary_point
-from .starts import located, moments_from, plane_of, start_of
+from .starts import located, plane_of, start_of
 from .states import GradientState
 from .transitions import MERGED, TransitionEquation, gradient_state, group_of
+from .unknowns import moments_from
 
 # States of two lines at one value of the first parameter, near where they cross, are one within this.
 SAME = 1e-2

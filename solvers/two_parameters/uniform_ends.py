@@ -16,8 +16,8 @@ from .beside import FIRST, NEARBY, NEARLY_CRITICAL, point_beside
 from .following import KNOWN, Side, extended, follow, turned_back, turns_freely
 from .normal_form import tricritical_among
 from .plane import COUPLING, Plane
-from .starts import basis_of
 from .thresholds import ThresholdEquation
+from .unknowns import basis_of
 
 # The organising point at which a curve meets the uniform state is looked for within so many times the distance of
 # its last two points, among the divisors of its mode and the multiples up to this one.

@@ -6,7 +6,8 @@ from meanfield import CurvePoint, InvalidInput
 from meanfield.harmonics import Layout, Modes, in_layout, modes_of
 
 from .at_place import polished
-from .starts import Pair, located, moments_from, plane_of, start_of, vanishes
+from .starts import located, plane_of, start_of, vanishes
+from .unknowns import Pair, moments_from
 
 # Moments of two states that are one at the line differ by less.
 SAME = 1e-6

@@ -26,12 +26,13 @@ from meanfield import (
     open_curve,
     open_diagram,
     open_phase_diagram,
+    open_sweep,
 )
 from meanfield.cli import main
 from meanfield.potentials.expressions import compiled, names_in
 from meanfield.potentials.parametric import LARGEST_ERROR
 from meanfield.potentials.separated import separated
-from solvers import bifurcation_diagram, curve, phase_diagram, stationary_states
+from solvers import bifurcation_diagram, curve, phase_diagram, stationary_states, sweep
 
 EPS = float(np.finfo(float).eps)
 RANDOM = np.random.default_rng(0)
@@ -446,3 +447,36 @@ def test_what_has_a_range_need_not_be_given(tmp_path):
 def test_nonsense_on_the_command_line(arguments, sentence, capsys):
     assert run("bifurcation", "custom", *arguments, "--relative", 0.8, 1.2) != 0
     assert sentence in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    "name", ["m1", "type", "point", "lower", "status", "residual", "curve_label", "relative_coupling"]
+)
+def test_a_number_with_the_name_of_a_column_has_one_of_its_own(name, tmp_path):
+    potential = Custom.from_expression(f"-{name}*cos(t) - 0.9*cos(2*t)", **{name: 1.0})
+    found = phase_diagram(
+        McKeanVlasov(Circle(), potential), (name, (0.8, 1.2)), coupling=(1.5, 2.5), sections=1, examine=False
+    )
+    column = f"parameter_{name}"
+    rows, points = list(found.curve_rows()), list(found.special_rows())
+    assert [row[column] for row in rows] == [float(value) for each in found.curves for value in each.first]
+    assert {row["type"] for row in rows} == {each.type for each in found.curves}
+    assert [row[column] for row in points] == [float(point.values[0]) for point in found.special_points]
+    assert [row["status"] for row in points] == [point.status for point in found.special_points]
+    (found.curves[0]).to_csv(tmp_path / "curve.csv")
+    header, first = (tmp_path / "curve.csv").read_text().splitlines()[:2]
+    assert float(first.split(",")[header.split(",").index(column)]) == found.curves[0].first[0]
+
+
+@pytest.mark.parametrize("name", ["status", "m1", "type", "special_point", "branches"])
+def test_sweeps_over_a_number_with_the_name_of_a_column_have_both(name, tmp_path):
+    potential = Custom.from_expression(f"-{name}*cos(t) - 0.3*cos(2*t)", **{name: 1.0})
+    found = sweep(McKeanVlasov(Circle(), potential), {name: [0.8, 1.2]}, "diagram", {"rates": False})
+    assert [row.get(f"parameter_{name}", row.get(name)) for row in found.rows()] == [0.8, 1.2]
+    assert [row["status"] for row in found.rows()] == ["complete", "complete"]
+    rows = list(found.table_rows("special_point"))
+    assert {row.get(f"parameter_{name}", row.get(name)) for row in rows} == {0.8, 1.2}
+    assert {row["type"] for row in rows} >= {"branch point"}
+    found.save(tmp_path / "sweep.nc")
+    assert open_sweep(tmp_path / "sweep.nc") == found
+    found.save(tmp_path / "sweep.csv")

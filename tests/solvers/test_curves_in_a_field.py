@@ -9,7 +9,8 @@ from scipy.optimize import root
 
 from meanfield import Circle, CosineSeries, External, GegenbauerSeries, McKeanVlasov, Outcome, Sphere
 from solvers import Arclength, bifurcation_diagram, curve, phase_diagram, stationary_states
-from solvers.phases import found as exploration
+from solvers.phases.found import Found
+from solvers.phases.lines import follow_zero_field
 from solvers.phases.sections import Section
 from solvers.phases.window import Window
 from tests import brute_force
@@ -384,8 +385,8 @@ def test_each_pair_of_lowest_states_has_its_own_line():
     potential, field = GegenbauerSeries((0.0, 0.0, -1.0)), GegenbauerSeries((0.0, 0.0, 0.1))
     problem = McKeanVlasov(Sphere(3), potential, confinement=field)
     window = Window(problem, "confinement_w3", (-0.1, 0.1), False, (6.0, 8.0))
-    of_window = exploration.Found(window, sections=[Section(window, value, False) for value in (-0.002, 0.002)])
-    exploration.follow_zero_field(of_window, 0.0)
+    of_window = Found(window, sections=[Section(window, value, False) for value in (-0.002, 0.002)])
+    follow_zero_field(of_window, 0.0)
     lines = {each.label: each for each in of_window.curves}
     assert set(lines) == {"transition C_2v | C_2v", "transition zonal 3 | zonal 3"}
     assert all(np.abs(line.first).max() <= 1e-12 for line in lines.values())

@@ -23,7 +23,7 @@ from meanfield.equations import equation_of
 from meanfield.theory import mode_interactions, tricritical_points
 from solvers import bifurcation_diagram, curve
 from solvers.domains import solvers_of
-from solvers.two_parameters import plane, starts
+from solvers.two_parameters import plane, unknowns
 from solvers.two_parameters.at_place import state_at
 from solvers.two_parameters.blocks import block_at
 from solvers.two_parameters.branch_points import BranchPointEquation
@@ -160,7 +160,7 @@ def system_at(normalisation, kind, confinement=None):
     problem = equation_of(domain, LAWS[normalisation](3.0), coupling=6.0, confinement=confinement)
     places = plane.Plane(problem, ("beta", "coupling"), (2.0, 4.0), 1.0, 3.0, 0.0, np.arange(1, 9))
     place = places.coordinates(3.0, 6.0)
-    basis = starts.basis_of(places, np.append(1.0, RANDOM.uniform(0.1, 0.3, 4)), place)
+    basis = unknowns.basis_of(places, np.append(1.0, RANDOM.uniform(0.1, 0.3, 4)), place)
     b = np.zeros(basis.degrees.size)
     b[:4] = RANDOM.uniform(0.05, 0.2, 4)
     if kind == "fold":

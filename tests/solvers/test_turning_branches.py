@@ -12,7 +12,7 @@ from solvers import bifurcation_diagram, curve
 from solvers.bases import InvariantBasis
 from solvers.domains import solvers_of
 from solvers.sphere.groups import OCTAHEDRAL
-from solvers.two_parameters import plane, starts
+from solvers.two_parameters import plane, unknowns
 from solvers.two_parameters.at_place import state_at
 from solvers.two_parameters.blocks import block_at
 from solvers.two_parameters.turning import about_other_axis, turning
@@ -195,7 +195,7 @@ def test_in_a_field_the_other_axis_is_that_of_the_opposite_field(law):
         place = places.coordinates(1.0, 1.3)
         named = np.zeros(9)
         named[::4] = 1.0
-        basis = starts.basis_of(places, named, place).resized(np.array([1, 2]), 64)
+        basis = unknowns.basis_of(places, named, place).resized(np.array([1, 2]), 64)
         b = unknown[:2] * np.where(basis.cells % 2, sign, 1.0)
         state = state_at(places, basis, place, b)
         complement = next(c for c in solvers_of(problem).geometry.complements(basis, 8) if c.residue == 1)
@@ -213,7 +213,7 @@ def state_of(places, place, symmetry):
     """Return a state at random moments, with an axis."""
     moments = np.zeros(8 * symmetry + 1)
     moments[0], moments[symmetry::symmetry] = 1.0, RANDOM.uniform(0.1, 0.3, 8)
-    basis = starts.basis_of(places, moments, place)
+    basis = unknowns.basis_of(places, moments, place)
     b = np.zeros(basis.degrees.size)
     b[:3] = RANDOM.uniform(-0.2, 0.3, b[:3].size)
     return state_at(places, basis, place, b)

@@ -1,0 +1,135 @@
+"""Which curves there are in a window: those of the uniform branch, and those that diagrams at fixed values meet.
+
+Every fold, every point of equal free energy and every secondary branch point of a bifurcation diagram lies on a
+curve. Diagrams are taken on both sides of every organising point of the uniform branch, where curves begin, and at
+a few values between; a special point that lies on no known curve starts one.
+"""
+
+import dataclasses
+import re
+from collections.abc import Sequence
+from itertools import pairwise
+
+import numpy as np
+
+from ..two_parameters import STARTS
+from ..watching import Watch
+from .found import SAME_END, Found, add_curve
+from .lines import follow_triple, follow_zero_field
+from .sections import Section
+from .uniform import organising_point, threshold_curves, threshold_modes, uniform_points, unresolved
+from .window import Window, evenly
+
+# Distance of a section from an organising point, in windows, and its largest share of the way to the next one.
+ASIDE, SHARE = 0.02, 0.4
+
+
+def curves_of(window: Window, count: int, search: bool, watch: Watch) -> Found:
+    """Return all curves in a window.
+
+    Parameters
+    ----------
+    count
+        Number of sections besides those about organising points.
+    search
+        Whether sections look for branches connected to no other.
+    """
+    watch(0, None, "thresholds")
+    uniform = window.problem.confinement is None
+    modes = threshold_modes(window) if uniform else []
+    organising = uniform_points(window, modes)
+    window = dataclasses.replace(window, kinks=tuple(p.value for p in organising if p.type == "mode interaction"))
+    found = Found(window, warnings=unresolved(window, modes))
+    for mode in modes:
+        for threshold in threshold_curves(window, mode, organising):
+            found.add(threshold, "in closed form")
+    for point in organising:
+        found.add_point(organising_point(window, point))
+    stops = [point.value for point in organising]
+    values = _values(window, [*stops, *window.zero_fields], count)
+    for number, value in enumerate(values):
+        watch(number, len(values), f"{window.parameter} = {value:.4g}")
+        section = Section(window, value, search)
+        found.sections.append(section)
+        _follow(found, section, watch)
+        _follow_exchanges(found, section)
+    _follow_tricritical(found)
+    for value in window.zero_fields:
+        follow_zero_field(found, value)
+    follow_triple(found)
+    found.warnings += _warnings(found)
+    found.points.sort(key=lambda point: float(point.values[0]))
+    return found
+
+
+def _follow(found: Found, section: Section, watch: Watch) -> None:
+    """Follow the special points of a section that are on no known curve."""
+    window, diagram = found.window, section.diagram
+    for event in diagram.special_points:
+        born = event.type == "branch point" and diagram.branches[event.branch].symmetry == 0
+        if event.type == "endpoint" or born:
+            continue
+        if not window.contains(section.value, float(event.coupling)) or found.knows(
+            event.type, section.value, float(event.coupling)
+        ):
+            continue
+        name = f"{event.type} on {diagram.branches[event.branch].label}"
+        if event.type not in STARTS:
+            found.unfollowed.setdefault(name, []).append(section.value)
+            continue
+        watch(0, None, name)
+        add_curve(found, _from(section), event, f"the curve of the {name}")
+
+
+def _from(section: Section) -> str:
+    return f"from the diagram at {section.parameter} = {section.value:.6g}"
+
+
+def _follow_exchanges(found: Found, section: Section) -> None:
+    """Follow the points of equal free energy of two stable states of one branch that are on no known curve."""
+    window = found.window
+    for point in section.exchanges():
+        if window.contains(section.value, point.coupling) and not found.knows(
+            "transition", section.value, point.coupling
+        ):
+            add_curve(found, _from(section), point, "the line on which two states of one branch exchange")
+
+
+def _follow_tricritical(found: Found) -> None:
+    """Follow the curves of folds and of equal free energy that begin where branches of clustered states turn."""
+    for point in [point for point in found.points if point.type == "tricritical" and np.any(point.cosine[1:])]:
+        known = {each.type for each in found.curves if each.label in point.curves}
+        for kind in ("fold", "transition"):
+            if kind not in known:
+                origin = f"from the tricritical point at {point.values[0]:.6g}"
+                add_curve(found, origin, point, f"the {kind} of the branch born at a branch point", type=kind)
+
+
+def _values(window: Window, organising: Sequence[float], count: int) -> list[float]:
+    """Return the parameters of sections: evenly spaced, and one on each side of every organising point."""
+    low, high = window.interval
+    stops = [low, *sorted(set(organising)), high]
+    aside = ASIDE * (high - low)
+    beside = [
+        own + side * min(aside, SHARE * abs(stops[place + side] - own))
+        for place, own in enumerate(stops)
+        if 0 < place < len(stops) - 1
+        for side in (-1, 1)
+    ]
+    values = sorted({*beside, *evenly(window.interval, count, (0.0, *window.zero_fields))})
+    return [value for last, value in pairwise([-np.inf, *values]) if value - last > SAME_END * (high - low)]
+
+
+def _warnings(found: Found) -> list[str]:
+    """Return what the sections warn of, once what differs in numbers only, and the curves that are not followed."""
+    said: dict[str, list[tuple[float, str]]] = {}
+    for section in found.sections:
+        for warning in section.diagram.warnings:
+            said.setdefault(re.sub(r"[\d.e+-]*\d", "#", warning), []).append((section.value, warning))
+    parameter = found.window.parameter
+    return [
+        f"at {parameter} = {', '.join(f'{value:.6g}' for value, _ in own)}: {own[0][1]}" for own in said.values()
+    ] + [
+        f"the curve of the {name} at {parameter} = {', '.join(f'{value:.6g}' for value in values)} is not followed"
+        for name, values in found.unfollowed.items()
+    ]

@@ -1,0 +1,52 @@
+"""The curve between two neighbouring points, and where a function of its points vanishes."""
+
+from collections.abc import Callable
+
+from scipy.optimize import brentq
+
+from ..bases import EPS
+from ..branches.continuation import Point, point_between
+
+
+class Arc:
+    """The curve between two neighbouring points as a function of arclength, each value corrected once."""
+
+    def __init__(self, first: Point, second: Point) -> None:
+        self.first, self.second = first.on(second.equation), second
+        self._points = {first.arclength: self.first, second.arclength: second}
+
+    def __call__(self, arclength: float) -> Point | None:
+        """Return the point at an arclength, None if Newton's method finds none."""
+        if arclength not in self._points:
+            found = point_between(self.first, self.second, arclength)
+            if found is None:
+                return None
+            self._points[arclength] = found
+        return self._points[arclength]
+
+    def zero(self, function: Callable[[Point], float]) -> tuple[Point, tuple[float, float]] | None:
+        """Return the point where a function of the point vanishes, and how far x and q are known."""
+        values: dict[float, float] = {}
+
+        def scalar(arclength: float) -> float:
+            point = self(arclength)
+            if point is None:
+                raise ArithmeticError
+            values[arclength] = function(point)
+            return values[arclength]
+
+        low, high = self.first.arclength, self.second.arclength
+        try:
+            if not scalar(low) * scalar(high) < 0.0:
+                return None
+            root = float(brentq(scalar, low, high, xtol=4 * EPS * max(1.0, high), rtol=4 * EPS))
+        except ArithmeticError:
+            return None
+        point = self(root)
+        assert point is not None
+        sides = [
+            min((s for s in values if sign * values[s] >= 0.0), key=lambda s: abs(s - root)) for sign in (-1, 1)
+        ]
+        ends = [self._points[s] for s in sides]
+        spread = (abs(float(ends[0].b[-1] - ends[1].b[-1])), abs(ends[0].q - ends[1].q))
+        return point, spread

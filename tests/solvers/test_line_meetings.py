@@ -1,0 +1,122 @@
+"""First-order lines that meet others in end points, where a state becomes unstable and another is born."""
+
+import numpy as np
+import pytest
+
+from meanfield import Circle, CosineSeries, InvalidInput, McKeanVlasov, Outcome, Transformer
+from solvers import bifurcation_diagram, curve, phase_diagram
+from tests import brute_force
+
+# Relative accuracy promised for points on curves.
+POINT = 1e-11
+
+
+def on_circle(*weights):
+    return McKeanVlasov(Circle(), CosineSeries(weights))
+
+
+def lowest(problem, coupling):
+    """Return the gaps of the stable states of brute force, and the greatest common divisors of their degrees."""
+    space = brute_force.circle(problem.potential.parameters()["w"])
+    found = [s for s in brute_force.stationary_states(space, coupling, starts=256) if s.unstable == 0]
+    degrees = np.unique(space.degrees)
+    return [(state.gap, int(np.gcd.reduce([0, *degrees[state.powers > 1e-6]]))) for state in found]
+
+
+@pytest.mark.parametrize(
+    ("weights", "over", "interval", "window", "symmetries", "value"),
+    [
+        ((-1.0, -0.9), "w2", (-1.3, -0.5), (1.2, 3.0), (2, 1), -1.29),
+        ((-0.61, -0.46, -0.68), "w3", (-0.87, 0.027), (1 / 0.68, 3.4 / 0.68), (3, 1), -0.86),
+        ((-0.79, -0.32, -0.23, -0.48), "w4", (-1.181, -0.036), (1 / 0.79, 3.4 / 0.79), (1, 1), -0.5),
+    ],
+    ids=["two clusters", "three clusters", "one cluster, born"],
+)
+def test_a_line_goes_on_with_the_state_born_where_it_meets_a_threshold(
+    weights, over, interval, window, symmetries, value
+):
+    """On both sides of the line the two lowest states of brute force exchange."""
+    problem = on_circle(*weights)
+    found = phase_diagram(problem, (over, interval), coupling=window, examine=False)
+    lines = [
+        line
+        for line in found.curves
+        if line.type == "transition" and (line.other_symmetry, line.symmetry) == symmetries[::-1]
+    ] or [line for line in found.curves if line.type == "transition" and line.other_cosine is not None]
+    (line,) = [
+        each for each in lines if each.first.min() <= value <= each.first.max() and not np.any(each.unstable)
+    ]
+    there = curve(line.point(len(line) // 2), over, tuple(sorted((value, float(line.first[len(line) // 2])))))
+    coupling = float(there.coupling[np.argmin(np.abs(there.first - value))])
+    own = problem.with_parameter(over, value)
+    below, above = (lowest(own, coupling * (1.0 + side * 1e-6)) for side in (-1, 1))
+    assert len(below) == len(above) == 2
+    assert {below[0][1], above[0][1]} == set(symmetries)
+    for states in (below, above):
+        assert abs(states[0][0] - states[1][0]) <= 1e-5
+    if symmetries[0] != symmetries[1]:
+        assert below[0][1] == symmetries[0]
+        region = found.region_at(value, coupling * (1.0 - 1e-4))
+        assert region.minimiser == f"{symmetries[0]}-cluster"
+
+
+def test_a_line_that_begins_at_an_end_point_ends_in_the_cusp_of_its_states():
+    problem = on_circle(-0.79, -0.32, -0.23, -0.48)
+    diagram = bifurcation_diagram(problem, (2.4, 2.7), rates=False)
+    start = next(e for e in diagram.events("transition") if diagram.branches[e.branch].symmetry == 1)
+    line = curve(start, "w4", (-0.6, -0.4))
+    (end,) = [point for point in line.special_points if point.type == "end point"]
+    born = curve(end, "w4", (-0.6, -0.4), born=True)
+    assert {born.outcome, born.first_outcome} == {Outcome.JOINED_BRANCH}
+    first, last = sorted((point.values for point in born.special_points), key=lambda place: place[0])
+    assert np.abs(first / end.values - 1.0).max() <= POINT
+    folds = curve(diagram.events("fold")[0], "w4", (-0.6, -0.4))
+    (cusp,) = [point for point in folds.special_points if point.type == "cusp"]
+    assert np.abs(last / cusp.values - 1.0).max() <= 1e-9
+
+
+def test_only_end_points_have_such_lines():
+    diagram = bifurcation_diagram(on_circle(-1.0, -0.9), (1.2, 3.0), rates=False)
+    with pytest.raises(InvalidInput, match="born chooses a line that begins at an end point"):
+        curve(diagram.events("fold")[0], "w2", (-1.2, -0.8), born=True)
+
+
+def test_a_curve_ends_at_the_end_of_an_interval_of_the_coupling():
+    """There the coordinates leave several roundings of the coupling."""
+    start = bifurcation_diagram(McKeanVlasov(Circle(), Transformer(5.0)), relative=(0.8, 1.2), rates=False).events(
+        "fold"
+    )[0]
+    over_beta = curve(start, "beta", (2.0, 10.0))
+    for last in (0.9, 0.97, 1.0, 1.01):
+        found = curve(start, "coupling", (0.05, last), against="beta")
+        assert not found.warnings
+        assert found.first[-1] == last
+        place = curve(over_beta.point(5), "beta", (float(found.second[-1]), float(over_beta.first[5]))).coupling
+        assert np.abs(place / last - 1.0).min() <= POINT
+
+
+def test_a_curve_that_begins_beside_the_end_of_its_interval_is_inside():
+    problem = on_circle(-0.73, -0.65, 0.09, -1.06)
+    found = phase_diagram(problem, ("w2", (-0.657, -0.6)), relative=(0.6, 1.5), examine=False)
+    assert [line.label for line in found.curves if line.type == "fold" and line.symmetry == 2]
+    for line in found.curves:
+        assert line.first.min() >= -0.657
+        assert np.ptp(line.first) > 0.0
+
+
+def fold_of(problem):
+    return bifurcation_diagram(problem, relative=(0.8, 1.2), rates=False).events("fold")[0]
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda problem, interval: phase_diagram(problem, ("beta", interval)),
+        lambda problem, interval: bifurcation_diagram(problem.at(coupling=0.2), interval, parameter="beta"),
+        lambda problem, interval: curve(fold_of(problem), "beta", interval),
+    ],
+    ids=["phase diagram", "diagram", "curve"],
+)
+def test_intervals_as_narrow_as_rounding_are_refused(call):
+    with pytest.raises(InvalidInput, match="a few roundings wide"):
+        call(McKeanVlasov(Circle(), Transformer(5.0)), (5.0, 5.0 + 1e-14))
