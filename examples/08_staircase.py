@@ -95,7 +95,7 @@ RATES = {4: -0.328964701, 3: -0.0172383603, 2: -1.82898729e-4, 1: 0.394245521}
 
 def escape_rate() -> float:
     """Return the rate at which two almost equal clusters become unequal, from the growth of the first moment."""
-    pair = evolve(problem(), Bumps(2, WIDTH, (1.0, 1.0001)), 25_000.0, tolerance=1e-10)
+    pair = evolve(problem(), Bumps(2, WIDTH, (1.0, 1.0001)), 25_000.0, tolerance=1e-8)
     late = pair.time > 1_000.0
     return float(np.polyfit(pair.time[late], np.log(pair.order_parameter()[late]), 1)[0])
 

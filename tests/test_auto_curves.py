@@ -1,6 +1,7 @@
 """AUTO-07p on the files of curves in two parameters: folds, branch points, lines of equal free energy."""
 
 import dataclasses
+import functools
 import re
 from dataclasses import dataclass
 from pathlib import Path
@@ -45,10 +46,14 @@ def _between_clusters():
     return curve(diagram.events("transition")[0], "w1", (-0.85, -0.75))
 
 
-def _without_axis(kind, over, interval):
+@functools.cache
+def _octahedral():
     problem = McKeanVlasov(Sphere(3), GegenbauerSeries((0, 0, 0, -1.0, 0, -0.3)))
-    diagram = bifurcation_diagram(problem, (7.5, 8.5), rates=False, depth=1)
-    return curve(diagram.events(kind, "octahedral")[0], over, interval)
+    return bifurcation_diagram(problem, (7.5, 8.5), rates=False, depth=1)
+
+
+def _without_axis(kind, over, interval):
+    return curve(_octahedral().events(kind, "octahedral")[0], over, interval)
 
 
 def _in_a_field():
@@ -76,8 +81,8 @@ CURVES = {
     ),
     "fold at one coupling": lambda: _followed(TRANSFORMER, "fold", "beta", (4.0, 6.0), "noise"),
     "fold on the sphere": lambda: _followed(NEMATIC, "fold", "kuramoto_factor", (0.3, 0.8)),
-    "fold without an axis": lambda: _without_axis("fold", "w6", (-0.6, 0.3)),
-    "line without an axis": lambda: _without_axis("transition", "w6", (-0.6, 0.3)),
+    "fold without an axis": lambda: _without_axis("fold", "w6", (-0.4, -0.2)),
+    "line without an axis": lambda: _without_axis("transition", "w6", (-0.4, -0.2)),
     "line in a field": _in_a_field,
     "uneven fold": lambda: _uneven("fold"),
     "uneven line": lambda: _uneven("transition"),

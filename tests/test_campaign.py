@@ -13,6 +13,10 @@ TRIALS = {
     "law-states": (3, 4),
     "fields-over-parameters": (0, 2),
     "sphere-fields": (1, 2),
+    "circle-fields": (1, 4),
+    "sphere-phase-diagrams": (1, 4),
+    "states-sphere-confined": (1, 3),
+    "tolerances": (1, 3),
 }
 
 

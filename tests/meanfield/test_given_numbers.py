@@ -429,7 +429,7 @@ def test_the_command_line_gives_numbers_by_name(tmp_path, capsys):
 def test_what_has_a_range_need_not_be_given(tmp_path):
     target = tmp_path / "diagram.json"
     code = run("bifurcation", "kuramoto", "--confinement", "-a*cos(2*t) + c*cos(4*t)", "--given", "c=0.05",
-               "--over", "confinement_a", 0.2, 0.6, "--coupling", 3, "--no-rates", "--to", target)  # fmt: skip
+               "--over", "confinement_a", 0.2, 0.3, "--coupling", 3, "--no-rates", "--to", target)  # fmt: skip
     assert code == 0
     assert open_diagram(target).parameter == "confinement_a"
 

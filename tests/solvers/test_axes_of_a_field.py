@@ -167,14 +167,13 @@ def test_folds_and_lines_begin_where_branches_of_any_symmetry_turn(case):
     diagram = bifurcation_diagram(problem, (1.5, highest), rates=False, depth=1)
     start = problem.parameters[over]
     interval = (start - 0.6, start + 0.6)
-    births = [curve(event, over, interval, largest_coupling=8.0) for event in diagram.events("branch point")]
-    points = [
+    births = (curve(event, over, interval, largest_coupling=8.0) for event in diagram.events("branch point"))
+    point = next(
         point
         for each in births
         for point in each.special_points
         if point.type == "tricritical" and abs(point.values[0] - near) <= NEAR
-    ]
-    point = points[0]
+    )
     for kind, end in (("fold", "tricritical"), ("transition", "end point")):
         found = curve(point, over, interval, type=kind, largest_coupling=8.0)
         assert len(found) > 5

@@ -291,7 +291,8 @@ def test_polar_orders_along_and_across_an_axis_meet_in_a_bicritical_point():
     assert set(point.curves) == {each.label for each in found.curves}
     assert not np.any(line.unstable)
     # At one coupling it ends where degree one is critical.
-    there = curve(line.point(5), OVER, (-0.1, 0.2), against="w1", largest_coupling=20.0)
+    near = {"largest_coupling": 20.0, "method": Arclength(max_points=40)}
+    there = curve(line.point(5), OVER, (-0.1, 0.2), against="w1", **near)
     (end,) = there.special_points
     assert (end.type, end.status) == ("mode interaction", "converged")
     assert abs(end.values[1] * line.coupling[5] / 3.0 + 1.0) <= POINT
@@ -302,7 +303,8 @@ def test_polar_orders_along_and_across_an_axis_meet_in_a_bicritical_point():
 
 def test_a_line_at_one_coupling_ends_in_the_folds_of_both_states():
     (line,) = [each for each in diagram().curves if np.ptp(each.first) <= 1e-9]
-    found = curve(line.point(2), OVER, (-0.1, 0.4), against="w2", largest_coupling=20.0)
+    near = {"largest_coupling": 20.0, "method": Arclength(max_points=50)}
+    found = curve(line.point(2), OVER, (-0.1, 0.4), against="w2", **near)
     assert Outcome.FOLDED in (found.outcome, found.first_outcome)
     (fold,) = bifurcation_diagram(NEMATIC.replace(confinement=None), (4.0, 5.0), rates=False).events("fold")
     assert abs(found.second.max() * line.coupling[2] / fold.coupling + 1.0) <= POINT

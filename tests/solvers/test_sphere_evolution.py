@@ -274,9 +274,9 @@ def test_tilted_densities_give_the_rotated_zonal_path(problem, start):
     """Three ways: about the pole, about a tilted axis that is found, and about it with all moments."""
     method = ETDRK4(0.004)
     tilted = dataclasses.replace(start, mean=1.1, azimuth=-2.0)
-    zonal = evolve(problem, start, 0.2, times=[0.1, 0.2], method=method)
-    found = evolve(problem, tilted, 0.2, times=[0.1, 0.2], method=method)
-    full = evolve(problem, tilted, 0.2, times=[0.1, 0.2], method=method, full=True)
+    zonal = evolve(problem, start, 0.1, times=[0.05, 0.1], method=method)
+    found = evolve(problem, tilted, 0.1, times=[0.05, 0.1], method=method)
+    full = evolve(problem, tilted, 0.1, times=[0.05, 0.1], method=method, full=True)
     assert (zonal.layout, found.layout, full.layout) == ("degree", "order", "order")
     assert found.evaluations == zonal.evaluations
     cosine, sine = about_axis(zonal.cosine, direction(1.1, -2.0))

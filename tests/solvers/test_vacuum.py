@@ -1,5 +1,7 @@
 """Rates of perturbations that live where the density of a zonal state is negligible, against a dense Galerkin method."""
 
+import functools
+
 import numpy as np
 import pytest
 from scipy.integrate import quad
@@ -35,6 +37,13 @@ CASES = {
 }
 
 
+@functools.cache
+def dense_rates(name, order):
+    """Return the six slowest rates of an order and their rounding."""
+    state = concentrated(*CASES[name])
+    return zonal_galerkin.resolved_rates(state.problem, state.cosine, order, 6)
+
+
 @pytest.mark.parametrize("name", CASES)
 def test_rates_are_those_of_a_dense_method(name):
     state = concentrated(*CASES[name])
@@ -42,7 +51,7 @@ def test_rates_are_those_of_a_dense_method(name):
     last = -min(sector[-1] for sector in told.sectors if sector.size) * (1.0 - 1e-6)
     slowest = np.inf
     for order in range(3):
-        rates, rounding = zonal_galerkin.resolved_rates(state.problem, state.cosine, order, 6)
+        rates, rounding = dense_rates(name, order)
         slowest = min(slowest, rates[0])
         listed = -told.sectors[order] if order < len(told.sectors) else np.zeros(0)
         given = listed[listed < last][:6]
@@ -55,7 +64,7 @@ def test_the_whole_meridian_agrees_with_both_parts():
     """Where a perturbation reaches from the bulk into the vacuum all of the meridian is taken at once."""
     state = concentrated(*CASES["between"])
     for order in range(3):
-        rates, rounding = zonal_galerkin.resolved_rates(state.problem, state.cosine, order, 4)
+        rates, rounding = dense_rates("between", order)
         whole = SectorSource(state).vacuum.whole(order, 4).rates * state.problem.noise
         np.testing.assert_allclose(whole, rates[: whole.size], rtol=1e-8, atol=rounding)
 
