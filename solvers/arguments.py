@@ -22,7 +22,7 @@ def require_range(interval: tuple[Number, Number], what: str) -> tuple[Number, N
     low, high = interval
     if not (np.isfinite(low) and np.isfinite(high) and low < high):
         raise InvalidInput(f"the {what} must be finite and increasing, not [{low:g}, {high:g}]")
-    narrowest = NARROWEST * max(abs(low), abs(high))
+    narrowest = NARROWEST * max(abs(float(low)), abs(float(high)))
     if not high - low >= narrowest:
         raise InvalidInput(
             f"the {what} from {float(low)!r} to {float(high)!r} is a few roundings wide; give one of a width of "

@@ -1,4 +1,4 @@
-r"""Transitions at which the state of lowest free energy changes from one clustered branch to another.
+r"""Transitions at which the clustered state of lowest free energy changes to another branch or part of a branch.
 
 Along every branch the gap obeys the envelope identity
 :math:`\partial_q (F - F_0)/D = -\sum_k \sigma_k b_k^2`, so cubic Hermite interpolation between its points decides
@@ -57,7 +57,7 @@ class Run(NamedTuple):
 
 
 def mark_exchanges(curves: list[Followed], labels: list[str], scale: Number, *, uniform: bool) -> None:
-    """Insert a transition event wherever the lowest clustered branch changes.
+    """Insert a transition event wherever the lowest clustered state changes to one of another branch or part of it.
 
     Parameters
     ----------
@@ -69,14 +69,13 @@ def mark_exchanges(curves: list[Followed], labels: list[str], scale: Number, *, 
         Whether the uniform state, whose gap is zero, is stationary; transitions to it are known already.
     """
     runs = [run for index, curve in enumerate(curves) if not curve.vertical for run in _runs(index, curve, scale)]
-    if len({run.curve for run in runs}) < 2:
+    if len(runs) < 2:
         return
     grid = np.unique(np.concatenate([run.couplings for run in runs]))
     lowest = _lowest_runs(runs, grid, 0.0 if uniform else np.inf)
     for index in np.flatnonzero((lowest[1:] != lowest[:-1]) & (lowest[1:] >= 0) & (lowest[:-1] >= 0)):
         one, other = runs[lowest[index]], runs[lowest[index + 1]]
-        if one.curve != other.curve:
-            _mark(curves, labels, one, other, (grid[index], grid[index + 1]), scale)
+        _mark(curves, labels, one, other, (grid[index], grid[index + 1]), scale)
 
 
 def _runs(index: int, curve: Followed, scale: Number) -> list[Run]:
@@ -121,7 +120,8 @@ def _mark(curves: list[Followed], labels: list[str], one: Run, other: Run, span:
             # One branch is born or ends on the other here: the minimiser changes continuously.
             return
         root = float(brentq(comparison, *bracket, xtol=2 * EPS * (abs(bracket[1]) or 1.0), rtol=4 * EPS))
-        _insert(curves[other.curve], *comparison.located(root), labels[one.curve])
+        rival = labels[one.curve] if one.curve != other.curve else f"another state of {labels[one.curve]}"
+        _insert(curves[other.curve], *comparison.located(root), rival)
     except Exception as error:
         low, high = (float(end * scale) for end in span)
         curves[other.curve].warn(

@@ -2,10 +2,14 @@
 
 from collections.abc import Callable
 
+import numpy as np
 from scipy.optimize import brentq
 
-from ..bases import EPS
-from ..branches.continuation import Point, point_between
+from ..bases import EPS, Floats
+from ..branches.continuation import Point, length, point_between
+
+# Roundings of the residual of a point.
+ROUNDINGS = 16
 
 
 class Arc:
@@ -48,5 +52,20 @@ class Arc:
             min((s for s in values if sign * values[s] >= 0.0), key=lambda s: abs(s - root)) for sign in (-1, 1)
         ]
         ends = [self._points[s] for s in sides]
-        spread = (abs(float(ends[0].b[-1] - ends[1].b[-1])), abs(ends[0].q - ends[1].q))
-        return point, spread
+        strayed, strayed_q = strayed_by(point)
+        in_x = abs(float(ends[0].b[-1] - ends[1].b[-1])) + abs(float(strayed[-1]))
+        return point, (in_x, abs(ends[0].q - ends[1].q) + abs(strayed_q))
+
+
+def strayed_by(point: Point) -> tuple[Floats, float]:
+    """Return by how much rounding moves the unknowns and q of a point across its curve.
+
+    They are known to that of the residual over the least singular value of its derivatives across the curve.
+    """
+    equation, solution = point.equation, point.solution
+    matrix, derivative = equation.linearise(solution.b, solution.q, point.moments)
+    tangent = np.append(solution.tangent_b, solution.tangent_q)
+    whole = np.vstack([np.column_stack([matrix, derivative]), tangent / length(tangent, 0.0)])
+    _, sizes, directions = np.linalg.svd(whole)
+    shift = ROUNDINGS * EPS / max(sizes[-1], EPS * sizes[0]) * directions[-1]
+    return shift[:-1], float(shift[-1])

@@ -13,7 +13,7 @@ from ..bases import EPS, Floats
 from ..branches.arclength import Arclength
 from ..branches.continuation import PREDICTED_FROM, End, Point, hermite, length, trace
 from ..newton import POLISHED, Newton, correct
-from .arc import Arc
+from .arc import ROUNDINGS, Arc, strayed_by
 from .extended import ExtendedEquation, Halving, Margins
 from .plane import Place, is_double
 from .recording import Row, row_of
@@ -32,8 +32,6 @@ LET_GO = (
 NEUTRAL = ("mode interaction", "end point", "tricritical")
 # Points at which the turn of the last arc, where states meet, is looked for before it is refined.
 SAMPLES = 9
-# Roundings of a coordinate to which the end of an interval is met.
-ROUNDINGS = 16
 # Unknowns at a point of a curve are known to this: near organising points equations are ill-conditioned.
 KNOWN = 1e-9
 # At a given parameter they are found beside them up to this, along a branch on which the coupling is stationary.
@@ -317,17 +315,9 @@ def turns_freely(point: Point) -> bool:
 
 
 def _is_rounding(point: Point, function: Callable[[Point], float]) -> bool:
-    """Return whether the rounding of the unknowns decides the sign of a function of a point.
-
-    They are known to that of the residual over the least singular value of its derivatives across the curve.
-    """
-    equation, solution = point.equation, point.solution
-    matrix, derivative = equation.linearise(solution.b, solution.q, point.moments)
-    tangent = np.append(solution.tangent_b, solution.tangent_q)
-    whole = np.vstack([np.column_stack([matrix, derivative]), tangent / length(tangent, 0.0)])
-    _, sizes, directions = np.linalg.svd(whole)
-    shift = ROUNDINGS * EPS / max(sizes[-1], EPS * sizes[0]) * directions[-1]
-    moved = replace(point, solution=replace(solution, b=solution.b + shift[:-1], q=solution.q + float(shift[-1])))
+    """Return whether the rounding of the unknowns decides the sign of a function of a point."""
+    solution, (shift, shift_q) = point.solution, strayed_by(point)
+    moved = replace(point, solution=replace(solution, b=solution.b + shift, q=solution.q + shift_q))
     return abs(function(moved) - function(point)) >= abs(function(point))
 
 

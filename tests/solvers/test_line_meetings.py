@@ -75,6 +75,27 @@ def test_a_line_that_begins_at_an_end_point_ends_in_the_cusp_of_its_states():
     assert np.abs(last / cusp.values - 1.0).max() <= 1e-9
 
 
+@pytest.mark.parametrize(
+    ("weights", "interval"),
+    [
+        ((-1.0, -0.4, -0.6), (1.9, 2.2)),
+        ((-1.0, -0.4, -0.65), (1.9, 2.2)),
+        ((-0.79, -0.32, -0.23, -0.46), (2.5, 2.7)),
+    ],
+)
+def test_the_lowest_state_may_change_to_another_of_its_branch(weights, interval):
+    """Beside the transition the lowest states of brute force are the two of the event."""
+    diagram = bifurcation_diagram(on_circle(*weights), interval, rates=False)
+    (event,) = [each for each in diagram.events("transition") if "another state of 1-cluster" in each.description]
+    space = brute_force.circle(weights)
+    moments = (event.other_cosine, event.other_sine), (event.cosine, event.sine)
+    for side, (cosine, sine) in zip((-1, 1), moments, strict=True):
+        states = brute_force.stationary_states(space, float(event.coupling) * (1.0 + side * 1e-6), starts=256)
+        first = min(states, key=lambda state: state.gap)
+        # Brute force has modes of unit mean square.
+        assert abs(first.powers[0] / np.sqrt(2.0) - np.hypot(cosine[1], sine[1])) <= 1e-3
+
+
 def test_only_end_points_have_such_lines():
     diagram = bifurcation_diagram(on_circle(-1.0, -0.9), (1.2, 3.0), rates=False)
     with pytest.raises(InvalidInput, match="born chooses a line that begins at an end point"):
