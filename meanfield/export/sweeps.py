@@ -11,7 +11,7 @@ from ..arguments import checked
 from ..equations import Equation, equation_from
 from ..errors import InvalidInput
 from ..records.outcome import Outcome
-from ..records.sweep import COMPLETE, FAILED, MISSING, Sweep, parameter_columns
+from ..records.sweep import COMPLETE, FAILED, MISSING, Sweep, parameter_columns, table_columns
 from . import records
 from .datasets import Arrays, Content, Variable, check_target, open_content
 from .opening import open_record
@@ -160,7 +160,7 @@ def sweep_content(sweep: Sweep) -> Content:
     rows = list(sweep.rows())
     tables: dict[str, Any] = {"": (tuple(rows[0]), rows)}
     for table in sweep.tables:
-        tables[f".{table}"] = (sweep.table_columns(table), list(sweep.table_rows(table)))
+        tables[f".{table}"] = (table_columns(sweep, table), list(sweep.table_rows(table)))
     return Content(RECORD, "sweep over parameters of a McKean-Vlasov equation", _header(sweep), variables, tables)
 
 

@@ -39,6 +39,12 @@ def parameter_columns(
     return _apart(parameters, {"value", "status", "failure", "file", *numbers, *tables, *listed})
 
 
+def table_columns(sweep: "Sweep", table: str) -> tuple[str, ...]:
+    """Return the keys of the rows of a table of a sweep: the number of the value, parameters and columns."""
+    own = tuple(sweep.tables[table])
+    return ("value", *_apart(sweep.parameters, {"value", *own}), *own)
+
+
 def _apart(parameters: Sequence[str], taken: Collection[str]) -> tuple[str, ...]:
     """Return names of parameters, with ``parameter_`` before one that is taken."""
     return tuple(f"parameter_{name}" if name in taken else name for name in parameters)
@@ -269,18 +275,13 @@ class Sweep(SavedRecord):
             )
         counts = self.numbers[f"{table}_count"].ravel()
         columns = {name: array.reshape(len(self), -1) for name, array in self.tables[table].items()}
-        named = self.table_columns(table)[1 : 1 + len(self.parameters)]
+        named = table_columns(self, table)[1 : 1 + len(self.parameters)]
         for index in range(len(self)):
             for row in range(int(np.nan_to_num(counts[index]))):
                 place = dict(zip(named, self.at(index).values(), strict=True))
                 yield (
                     {"value": index} | place | {name: _known(array[index, row]) for name, array in columns.items()}
                 )
-
-    def table_columns(self, table: str) -> tuple[str, ...]:
-        """Return the keys of the rows of a table: the number of the value, its parameters and the columns."""
-        own = tuple(self.tables[table])
-        return ("value", *_apart(self.parameters, {"value", *own}), *own)
 
     def plot(self, y: str | None = None, ax: "Axes | None" = None, **style: Any) -> "Axes":
         """Draw quantities against the parameter, or one as a map over two parameters.

@@ -142,7 +142,8 @@ def _passes_stable(line: Curve, point: OrganisingPoint) -> bool | None:
     own, *others = _states(point)
     domain = line.problem.domain
     lengths = [_lengths(domain, point.layout, *state) for state in (own, *others)]
-    return None if any(np.abs(lengths[0] - each).max() <= SAME_STATE for each in lengths[1:]) else False
+    one = not others or any(np.abs(lengths[0] - each).max() <= SAME_STATE for each in lengths[1:])
+    return None if one else False
 
 
 def _states(point: OrganisingPoint) -> list[tuple[Floats, Floats]]:

@@ -18,7 +18,7 @@ from meanfield import (
 )
 from meanfield.equations import Interaction
 from solvers import Arclength, bifurcation_diagram, curve
-from solvers.two_parameters import assembling, following
+from solvers.two_parameters import arc, assembling
 from tests.oracles import fold_equations
 
 RANDOM = np.random.default_rng(11)
@@ -143,7 +143,7 @@ def test_the_cusp_of_three_modes():
 
 def test_an_organising_point_that_is_not_located_is_warned_of(monkeypatch):
     (fold, _) = folds_of(CosineSeries((-1.0, -0.4, -0.62)))
-    monkeypatch.setattr(following, "point_between", lambda *_: None)
+    monkeypatch.setattr(arc, "point_between", lambda *_: None)
     found = curve(fold, "w3", (-0.7, -0.3))
     assert not found.special_points
     (text,) = [text for text in found.warnings if "was not located" in text]

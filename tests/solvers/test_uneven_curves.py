@@ -7,7 +7,8 @@ import pytest
 
 from meanfield import Circle, CosineSeries, External, InvalidInput, McKeanVlasov, Outcome
 from solvers import bifurcation_diagram, curve, phase_diagram
-from solvers.two_parameters.starts import located, plane_of, start_of
+from solvers.two_parameters import start_of
+from solvers.two_parameters.starts import located, plane_of
 from tests import brute_force
 from tests.campaigns.phases import random_place
 
