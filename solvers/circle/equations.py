@@ -1,5 +1,7 @@
 """Bases of densities on the circle, of cosines or of cosines and sines; others where a confinement has kinks."""
 
+import numpy as np
+
 from meanfield import Equation
 
 from ..bases import Basis, CosineBasis, FourierBasis, KinkedCosineBasis, KinkedFourierBasis
@@ -21,7 +23,8 @@ def basis_of(problem: Equation, symmetry: int, size: Size, *, even: bool) -> Bas
     """
     cells, nodes, confinement = size
     axis = axis_of(problem) if even else None
-    if axis:
+    if axis is not None and np.iscomplexobj(confinement):
+        # Also about angle 0, from which its sines are rounding.
         confinement = from_axis(confinement, axis, symmetry, 1)
     if confining_degree(problem) is not None:
         if axis is None:
@@ -31,6 +34,6 @@ def basis_of(problem: Equation, symmetry: int, size: Size, *, even: bool) -> Bas
     factor = boltzmann_factor(problem, symmetry, MOST_KINKED)
     if axis is None:
         return KinkedFourierBasis(factor, cells, nodes, symmetry, confinement)
-    if axis:
+    if np.iscomplexobj(factor.moments):
         factor = factor._replace(moments=from_axis(factor.moments, axis, symmetry, 0))
     return KinkedCosineBasis(factor, cells, nodes, symmetry, confinement, axis)

@@ -199,3 +199,12 @@ def test_a_phase_diagram_in_a_field_without_an_axis_is_that_of_brute_force():
         states = brute_force.stationary_states(space, coupling, starts=256)
         assert sum(state.unstable == 0 for state in states) == region.stable
         judged += 1
+
+
+@pytest.mark.parametrize("sine", [1e-18, 1e-17, -3e-17, 1e-16])
+def test_a_field_whose_sines_are_rounding_is_even(sine):
+    couplings = [
+        [event.coupling for event in bifurcation_diagram(problem, (0.5, 3.0), rates=False).events("fold")]
+        for problem in (LOSING.with_parameter("confinement_a", sine), LOSING)
+    ]
+    np.testing.assert_allclose(*couplings, rtol=POINT)
