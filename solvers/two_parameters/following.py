@@ -228,7 +228,8 @@ def _at(knot: Knot) -> str:
 
 def behind_start(side: Side) -> list[Point]:
     """Return points after the start of a side as points before that of the other side, the farthest first."""
-    start, *others = (knot.point for knot in side.knots[: PREDICTED_FROM + 1] if knot.event is None)
+    start = side.knots[0].point
+    others = [knot.point for knot in side.knots[1 : PREDICTED_FROM + 1] if knot.event is None]
     alike = [point for point in others if point.equation is start.equation]
     return [turned_back(point, 2.0 * start.arclength - point.arclength) for point in alike[:-PREDICTED_FROM:-1]]
 
@@ -285,7 +286,9 @@ def _events(arc: Arc, last: Knot, knot: Knot, side: Side) -> list[Knot]:
     for kind, mode, function in [] if let_go else changed:
         rounding = [_is_rounding(each.point, function) for each in (last, knot)]
         located = None if all(rounding) else arc.zero(function)
-        if located is not None:
+        if located is not None and (at_end := _same_knot(located[0], (last, knot))) is not None:
+            at_end.event = at_end.event or Event(kind, located[1], mode)
+        elif located is not None:
             if kind not in NEUTRAL or on_threshold or not turns_freely(located[0]):
                 found.append(Knot.at(located[0], Event(kind, located[1], mode)))
         elif any(rounding):
@@ -299,6 +302,12 @@ def _events(arc: Arc, last: Knot, knot: Knot, side: Side) -> list[Knot]:
         if turn is not None and all(abs(turn[0].arclength - each.point.arclength) > KNOWN for each in found):
             found.append(Knot.at(turn[0]))
     return sorted(found, key=lambda each: each.point.arclength)
+
+
+def _same_knot(point: Point, knots: tuple[Knot, Knot]) -> Knot | None:
+    """Return the knot that a located point is to rounding, as where a curve starts at it; None if it is neither."""
+    tolerance = ROUNDINGS * EPS * max(1.0, abs(point.arclength))
+    return next((knot for knot in knots if abs(knot.point.arclength - point.arclength) <= tolerance), None)
 
 
 def _first_rate(point: Point) -> float:
