@@ -19,6 +19,8 @@ from scipy.special import eval_gegenbauer, roots_jacobi, sph_harm_y
 
 BATCH = 256
 CONVERGED = 1e-11
+# Moments of a solved state are those of the Gibbs density of their field to this.
+SOLVED = 1e-12
 # A direction is neutral (a rotation) below this share of the noise.
 NEUTRAL = 1e-7
 SAME = 1e-6
@@ -212,6 +214,15 @@ def _solved(space: Discretisation, coupling: float, noise: float, a: Any) -> Any
         if not active.size:
             break
     return done
+
+
+def on_circle(space: Discretisation, coupling: float, cosine: Any, sine: Any) -> BruteState:
+    """Return the state of given moments, by degree, on a discretisation of the circle, refusing those of no state."""
+    degrees = space.degrees[: space.degrees.size // 2]
+    a = np.sqrt(2.0) * np.concatenate([cosine[degrees], sine[degrees]])
+    masses = gibbs(space, coupling, 1.0, a)
+    assert np.abs(space.values @ masses - a).max() <= SOLVED
+    return _state(space, coupling, 1.0, a)
 
 
 def _state(space: Discretisation, coupling: float, noise: float, a: Any) -> BruteState:

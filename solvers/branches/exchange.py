@@ -57,7 +57,7 @@ class Run(NamedTuple):
 
 
 def mark_exchanges(curves: list[Followed], labels: list[str], scale: Number, *, uniform: bool) -> None:
-    """Insert a transition event wherever the lowest clustered state changes to one of another branch or part of it.
+    """Insert a transition event wherever the lowest clustered branch, or part of a branch, changes.
 
     Parameters
     ----------

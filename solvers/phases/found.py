@@ -51,16 +51,17 @@ class Found:
         for point in found.special_points:
             if self.window.contains(float(point.values[0]), float(point.coupling)):
                 self.add_point(point)
-        known = [
-            point
-            for point in self.points
-            if point.type == "tricritical" and any(self.same_place(point, own) for own in found.special_points)
-        ]
-        if found.type == "branch point":
-            # It passes them.
-            known = []
-        self.origins.append(f"from the tricritical point at {known[0].values[0]:.6g}" if known else origin)
+        self.origins.append(self._origin(found) or origin)
         self.warnings += [f"{found.label}: {warning}" for warning in found.warnings]
+
+    def _origin(self, found: Curve) -> str:
+        """Return the tricritical point in which a curve of folds or a line begins, in words; empty if in none."""
+        # Curves of branch points and thresholds pass theirs.
+        if found.type not in ("fold", "transition"):
+            return ""
+        known = (point for point in self.points if point.type == "tricritical")
+        ends = (point for point in known if any(self.same_place(point, own) for own in found.special_points))
+        return next((f"from the tricritical point at {point.values[0]:.6g}" for point in ends), "")
 
     def add_point(self, point: OrganisingPoint) -> None:
         """Add an organising point, or the curves through it to those of a point known already."""

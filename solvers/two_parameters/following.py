@@ -24,6 +24,7 @@ FEWEST_IN_LOOP = 8
 CAREFUL = 0.25
 # A chord misses the curve by less than this share of its length.
 MISSED = 0.3
+# Of a curve that passes where nothing fixes the angle of its states.
 LET_GO = (
     "where the confinement vanishes nothing holds states without an axis: beside it points are known less well, "
     "and organising points are not told"
@@ -75,7 +76,7 @@ class Knot:
         system = equation.system(point.b, point.q)
         place = system.place
         tests = [function(point) for _, function in equation.tests]
-        row, tolerance = row_of(point, system), rounding_at(point, place)
+        row, tolerance = row_of(point, system), _rounding_at(point, place)
         for end in equation.plane.interval:
             # The coordinates leave a rounding.
             if abs(row.values[0] - end) <= tolerance:
@@ -118,7 +119,7 @@ class Side:
     untold: dict[str, list[Knot]] = field(default_factory=dict)
 
 
-def rounding_at(point: Point, place: Place) -> float:
+def _rounding_at(point: Point, place: Place) -> float:
     """Return how well the first parameter of a point is known: to roundings of it and of the unknowns."""
     in_x, in_q = np.abs(place.slopes[0])
     largest = max(map(abs, extended(point).plane.interval))
@@ -270,9 +271,6 @@ def _events(arc: Arc, last: Knot, knot: Knot, side: Side) -> list[Knot]:
     ]
     on_threshold = extended(knot.point).kind == "threshold"
     equation = extended(knot.point)
-    let_go = _lets_go(last, knot)
-    if let_go:
-        side.warnings.append(LET_GO)
     states = equation.changed_states(last.row.counts, knot.row.counts)
     changed += [
         (equation.of_margins, mode if on_threshold else None, partial(_margin, (place, mode)))
@@ -282,8 +280,11 @@ def _events(arc: Arc, last: Knot, knot: Knot, side: Side) -> list[Knot]:
     if changed and not on_threshold and all(turns_freely(each.point) for each in (last, knot)):
         # Rotations are neutral all along.
         changed = [each for each in changed if each[0] not in NEUTRAL]
+    if _lets_go(last, knot):
+        side.warnings.append(LET_GO)
+        changed = []
     found = []
-    for kind, mode, function in [] if let_go else changed:
+    for kind, mode, function in changed:
         rounding = [_is_rounding(each.point, function) for each in (last, knot)]
         located = None if all(rounding) else arc.zero(function)
         if located is not None and (at_end := _same_knot(located[0], (last, knot))) is not None:
@@ -399,7 +400,7 @@ def _end(arc: Arc, last: Knot, knot: Knot) -> Knot | None:
 def _is_end(knot: Knot) -> bool:
     """Return whether the first parameter of a knot is at an end of its interval."""
     interval = extended(knot.point).plane.interval
-    return min(abs(knot.place.values[0] - end) for end in interval) <= rounding_at(knot.point, knot.place)
+    return min(abs(knot.place.values[0] - end) for end in interval) <= _rounding_at(knot.point, knot.place)
 
 
 def _at_end(arc: Arc, end: float) -> Point | None:

@@ -334,7 +334,7 @@ class Coefficients:
         The degrees of the modes.
     basis
         That of the densities, whose modes the degrees are of; None for cosines about the first axis of the plane,
-        of which without an axis the forces are moduli.
+        of which without an axis the forces, and their slopes, are moduli.
     """
 
     def __init__(self, plane: Plane, x: float, q: float, degrees: Integers, basis: Basis | None = None) -> None:

@@ -1,6 +1,6 @@
 """From a located point of a diagram or a curve to the first point of a curve through it in two parameters."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import NamedTuple
@@ -227,15 +227,21 @@ def beside(equations: Sequence[ExtendedEquation], b: Floats, q: float, away: Flo
     InvalidInput
         If there is none.
     """
-    plane, nearest = equations[-1].plane, None
-    for found in all_beside(equations, b, q, away):
-        nearest = nearest or found
-        if plane.contains(plane.first_at(float(found[0][-1]), found[1])):
-            return found
-    if nearest is None:
+    found = inside_first(equations[-1].plane, all_beside(equations, b, q, away))
+    if found is None:
         raise InvalidInput(
             f"no {equations[-1].kind} was found to begin at the start; start from a point of it in a diagram"
         )
+    return found
+
+
+def inside_first(plane: Plane, found: Iterable[tuple[Floats, float]]) -> tuple[Floats, float] | None:
+    """Return the first (b, q) of some in the interval, the first of all if none is, and None if there are none."""
+    nearest = None
+    for b, q in found:
+        nearest = nearest or (b, q)
+        if plane.contains(plane.first_at(float(b[-1]), q)):
+            return b, q
     return nearest
 
 

@@ -29,9 +29,9 @@ from .branch_points import Born, born_at, born_of, determinants
 from .extended import ExtendedEquation, Margins, System
 from .folds import FoldEquation, null_vectors
 from .plane import Plane
-from .starts import Start, all_beside, beside, first_point, located, threshold_of
+from .starts import Start, all_beside, beside, first_point, inside_first, located, threshold_of
 from .states import AtState, GradientState
-from .unknowns import basis_of, moments_from, unknown_among
+from .unknowns import Pair, basis_of, moments_from, unknown_among
 
 # Organising points at which first-order lines begin.
 BEGINNINGS = ("tricritical", "cusp", "end point")
@@ -211,11 +211,7 @@ class TransitionEquation(ExtendedEquation):
             beyond = np.concatenate([one.degrees, other.degrees]) % larger != 0
             return np.asarray(b[:-1][beyond])
         if not _alike(one, other):
-            apart = np.zeros((2, int(max(one.degrees[-1], other.degrees[-1])) + 1))
-            for number, (basis, sign) in enumerate(((one, 1.0), (other, -1.0))):
-                moments = np.stack(moments_from(basis, b[self._places(number)]))
-                apart[:, : moments.shape[1]] += sign * moments
-            return apart.ravel()
+            return _apart(*((basis, b[self._places(number)]) for number, basis in enumerate(self.bases))).ravel()
         difference = b[: one.degrees.size].copy()
         mine, theirs = np.isin(one.degrees, other.degrees), np.isin(other.degrees, one.degrees)
         difference[mine] -= b[one.degrees.size : -1][theirs]
@@ -232,6 +228,15 @@ def _alike(one: Basis, other: Basis) -> bool:
     """Return whether the densities of two bases are about one axis or, without an axis, of one symmetry."""
     uneven = one.fourier is not None, other.fourier is not None
     return uneven[0] == uneven[1] and one.axis == other.axis and (not uneven[0] or one.symmetry == other.symmetry)
+
+
+def _apart(one: tuple[Basis, Floats], other: tuple[Basis, Floats]) -> Floats:
+    """Return the difference of the cosine and sine moments of two states on the circle, (2, n) by degree."""
+    apart = np.zeros((2, int(max(basis.degrees[-1] for basis, _ in (one, other))) + 1))
+    for (basis, b), sign in ((one, 1.0), (other, -1.0)):
+        moments = np.stack(moments_from(basis, b))
+        apart[:, : moments.shape[1]] += sign * moments
+    return apart
 
 
 def group_of(basis: Basis) -> object:
@@ -269,7 +274,8 @@ def _first_point(start: Start, plane: Plane) -> Point | End:
         _, other, second = located(start, plane, start.second)
         if basis.fourier is not None and other.fourier is not None:
             # Of the images of the second state the nearest may merge with the first.
-            second = min(other.images(second), key=lambda image: _apart(plane, (basis, b), (other, image)))
+            images = other.images(second)
+            second = min(images, key=lambda image: length(_apart((basis, b), (other, image)).ravel(), 0.0))
         equation = TransitionEquation(plane, (basis, other))
         return first_point(equation, np.concatenate([b, second, [place[0]]]), place[1])
     if start.organising not in BEGINNINGS:
@@ -309,9 +315,8 @@ def _with_born(start: Start, plane: Plane) -> Point | End:
     if start.second is None:
         mode = threshold_of(start)
         own = basis_of(plane, np.eye(1, mode + 1, mode)[0], place)
-        found = _beside_born(
-            plane, place, (basis, b), (own, np.zeros(own.degrees.size)), np.eye(own.degrees.size)[0]
-        )
+        direction = np.where(own.degrees == mode, 1.0, 0.0)
+        found = _beside_born(plane, place, (basis, b), (own, np.zeros(own.degrees.size)), direction)
         if found is not None:
             return first_point(*found)
     else:
@@ -350,23 +355,22 @@ def _beside_born(
     return None
 
 
-def _apart(plane: Plane, one: tuple[Basis, Floats], other: tuple[Basis, Floats]) -> float:
-    """Return the length of the difference of the moments of two states on the circle, over their degrees."""
-    count = int(max(basis.degrees[-1] for basis, _ in (one, other))) + 1
-    apart = np.zeros((2, count))
-    for (basis, b), sign in ((one, 1.0), (other, -1.0)):
-        moments = np.stack(moments_from(basis, b))
-        apart[:, : moments.shape[1]] += sign * moments
-    return float(np.linalg.norm(apart[:, 1:] / np.arange(1, count)))
-
-
 def _from_branch_points(start: Start, plane: Plane) -> Point | End:
     """Return the first point of the line between a state and those born of it, from where these turn."""
     born = born_at(start, plane)
     null = null_vectors(plane, born.basis, born.place, born.unknown)
     equation = TransitionEquation(plane, (born.basis, born.curve.basis))
+    found = inside_first(plane, _beside_born_of(born, equation, null))
+    if found is None:
+        raise InvalidInput("no transition was found to begin at the start; start from a point of it in a diagram")
+    return first_point(equation, *found)
+
+
+def _beside_born_of(born: Born, equation: TransitionEquation, null: Pair) -> Iterator[tuple[Floats, float]]:
+    """Yield (b, q) of points of a line between a state and those born of it, from where these turn."""
+    plane = equation.plane
     apart = np.append(null[1], np.zeros(born.parent.size + 1))
-    begin, (x, y), beyond = np.concatenate([born.unknown, born.parent]), born.place, None
+    begin, (x, y) = np.concatenate([born.unknown, born.parent]), born.place
     for states, (near_x, near_y) in _beside_folds(born, FoldEquation(plane, (born.basis,), null)):
         found = correct(equation, np.append(states, near_x), near_y, apart, 0.0, POLISHED)
         if found is None:
@@ -375,12 +379,7 @@ def _from_branch_points(start: Start, plane: Plane) -> Point | End:
         moved = max(length(found.b[:-1] - states, 0.0), length(found.b[-1:] - near_x, found.q - near_y))
         state, parent = np.split(found.b[:-1], [born.unknown.size])
         if moved <= reach and _keeps_parent(born, state, states[born.unknown.size :], parent):
-            if plane.contains(plane.first_at(float(found.b[-1]), found.q)):
-                return first_point(equation, found.b, found.q)
-            beyond = beyond or found
-    if beyond is not None:
-        return first_point(equation, beyond.b, beyond.q)
-    raise InvalidInput("no transition was found to begin at the start; start from a point of it in a diagram")
+            yield found.b, found.q
 
 
 def _keeps_parent(born: Born, state: Floats, before: Floats, parent: Floats) -> bool:

@@ -20,21 +20,11 @@ def in_field(weights, *field):
 
 
 def neutral(problem, cosine, sine):
-    """Check that moments are those of a stationary state, and return unstable and neutral directions and its energy.
-
-    Among all densities, by quadrature.
-    """
+    """Check that moments are those of a stationary state, and return unstable and neutral directions and its energy."""
     field = () if problem.confinement is None else problem.confinement.parameters()["w"]
     space = brute_force.circle(problem.potential.parameters()["w"], field, nodes=512)
-    coupling, degrees = float(problem.fixed_coupling), space.degrees[: space.degrees.size // 2]
-    moments = np.sqrt(2.0) * np.concatenate([cosine[degrees], sine[degrees]])
-    (masses,) = brute_force.gibbs(space, coupling, 1.0, moments[None])
-    assert np.abs(space.values @ masses - moments).max() <= 1e-12
-    exponent = -(coupling * (moments * space.multipliers) @ space.values + space.confinement)
-    top = exponent.max()
-    energy = -0.5 * coupling * (moments**2 * space.multipliers).sum()
-    energy -= top + np.log((space.weights * np.exp(exponent - top)).sum())
-    return *brute_force.unstable_directions(space, coupling, 1.0, masses), energy
+    found = brute_force.on_circle(space, float(problem.fixed_coupling), cosine, sine)
+    return found.unstable, found.neutral, found.gap
 
 
 def check(found, tilt=0.0):

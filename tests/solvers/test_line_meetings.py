@@ -3,7 +3,16 @@
 import numpy as np
 import pytest
 
-from meanfield import Circle, CosineSeries, InvalidInput, McKeanVlasov, Outcome, Transformer
+from meanfield import (
+    Circle,
+    CosineSeries,
+    GegenbauerSeries,
+    InvalidInput,
+    McKeanVlasov,
+    Outcome,
+    Sphere,
+    Transformer,
+)
 from solvers import bifurcation_diagram, curve, phase_diagram
 from tests import brute_force
 
@@ -94,6 +103,21 @@ def test_the_lowest_state_may_change_to_another_of_its_branch(weights, interval)
         first = min(states, key=lambda state: state.gap)
         # Brute force has modes of unit mean square.
         assert abs(first.powers[0] / np.sqrt(2.0) - np.hypot(cosine[1], sine[1])) <= 1e-3
+
+
+def test_on_a_sphere_the_state_born_has_the_critical_degree():
+    """The line of the prolate state meets the threshold of degree 3, of which degree 2 is no multiple."""
+    problem = McKeanVlasov(Sphere(3), GegenbauerSeries((0.0, -1.0, -1.5)))
+    diagram = bifurcation_diagram(problem, (4.0, 5.2), rates=False, depth=1)
+    line = curve(diagram.events("transition", "prolate")[0], "w3", (-1.7, -1.4))
+    (end,) = [point for point in line.special_points if point.type == "end point"]
+    assert abs(end.values[0] * end.coupling + 7.0) <= 7.0 * POINT
+    born = curve(end, "w3", (-1.7, -1.4), born=True)
+    assert born.point_labels[0] == "end point"
+    row = 1
+    moments = np.abs(born.other_cosine[row])
+    assert moments[3] > 10 * max(moments[1:3])
+    assert abs(born.state(row).free_energy_gap - born.state(row, other=True).free_energy_gap) <= 1e-14
 
 
 def test_only_end_points_have_such_lines():

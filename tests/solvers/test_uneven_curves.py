@@ -31,24 +31,12 @@ LOSING = McKeanVlasov(
 
 
 def looked_at(problem, cosine, sine):
-    """Check that moments are those of a stationary state, and return its unstable and neutral directions and energy.
-
-    Among all densities, by quadrature.
-    """
-    fields = (
-        problem.confinement.multipliers(Circle(), 16)[1:],
-        problem.confinement.sine_multipliers(Circle(), 16)[1:],
-    )
-    space = brute_force.circle(problem.potential.parameters()["w"], fields[0], nodes=512, sines=fields[1])
-    coupling, degrees = float(problem.fixed_coupling), space.degrees[: space.degrees.size // 2]
-    moments = np.sqrt(2.0) * np.concatenate([cosine[degrees], sine[degrees]])
-    (masses,) = brute_force.gibbs(space, coupling, 1.0, moments[None])
-    assert np.abs(space.values @ masses - moments).max() <= 1e-12
-    exponent = -(coupling * (moments * space.multipliers) @ space.values + space.confinement)
-    top = exponent.max()
-    energy = -0.5 * coupling * (moments**2 * space.multipliers).sum()
-    energy -= top + np.log((space.weights * np.exp(exponent - top)).sum())
-    return *brute_force.unstable_directions(space, coupling, 1.0, masses), energy
+    """Check that moments are those of a stationary state, and return unstable and neutral directions and its energy."""
+    domain, field = Circle(), problem.confinement
+    cosines, sines = field.multipliers(domain, 16)[1:], field.sine_multipliers(domain, 16)[1:]
+    space = brute_force.circle(problem.potential.parameters()["w"], cosines, nodes=512, sines=sines)
+    found = brute_force.on_circle(space, float(problem.fixed_coupling), cosine, sine)
+    return found.unstable, found.neutral, found.gap
 
 
 def check(found):
