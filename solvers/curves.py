@@ -64,7 +64,8 @@ def curve(
         ``other_cosine``. By default the first two, those of the line on which it was located.
     born
         At an end point of a line, where one of its states becomes unstable, whether the curve is the line on which
-        the state that is born there takes its place; by default it is that on which the point was located.
+        the state that is born there takes its place, of those born of the uniform state of a sphere the zonal one;
+        by default it is that on which the point was located.
     largest_coupling
         The modulus of the coupling up to which the curve is followed; by default up to 1e4 times the smallest
         that is critical, thresholds up to 1e16 times, or to forces as strong beside the noise.

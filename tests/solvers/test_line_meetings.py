@@ -47,14 +47,15 @@ def test_a_line_goes_on_with_the_state_born_where_it_meets_a_threshold(
     """On both sides of the line the two lowest states of brute force exchange."""
     problem = on_circle(*weights)
     found = phase_diagram(problem, (over, interval), coupling=window, examine=False)
-    lines = [
-        line
-        for line in found.curves
-        if line.type == "transition" and (line.other_symmetry, line.symmetry) == symmetries[::-1]
-    ] or [line for line in found.curves if line.type == "transition" and line.other_cosine is not None]
     (line,) = [
-        each for each in lines if each.first.min() <= value <= each.first.max() and not np.any(each.unstable)
+        each
+        for each in found.curves
+        if each.type == "transition"
+        and each.other_cosine is not None
+        and each.first.min() <= value <= each.first.max()
+        and not np.any(each.unstable)
     ]
+    assert {line.symmetry, line.other_symmetry} == set(symmetries)
     there = curve(line.point(len(line) // 2), over, tuple(sorted((value, float(line.first[len(line) // 2])))))
     coupling = float(there.coupling[np.argmin(np.abs(there.first - value))])
     own = problem.with_parameter(over, value)
