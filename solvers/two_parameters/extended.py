@@ -333,13 +333,15 @@ class ExtendedEquation(StationaryEquation):
         return self._borders_fit(found) and all(map(self._suffices, found.states))
 
     def _suffices(self, state: AtState) -> bool:
-        return state.resolves() and self._modes_suffice(state)
+        return state.resolves() and not self._missing(state).size
 
-    def _modes_suffice(self, state: AtState) -> bool:
-        """Return whether no mode beyond the unknowns moves the density: the last do not, or there are none."""
+    def _missing(self, state: AtState) -> Integers:
+        """Return the next degrees beyond the unknowns that move the density, none if the last unknowns do not."""
         degrees = state.weighted.basis.degrees
         last = degrees >= degrees[-1] - 3 * state.weighted.basis.symmetry
-        return bool(np.abs(state.field[last]).max() <= EPS) or not self._further(state).size
+        if float(np.abs(state.field[last]).max()) <= EPS:
+            return degrees[:0]
+        return self._further(state)
 
     def _further(self, state: AtState) -> Integers:
         """Return the next significant degrees beyond the unknowns, if the potential has any."""
@@ -350,7 +352,7 @@ class ExtendedEquation(StationaryEquation):
             degrees = self.plane.significant(*state.place, basis.admissible(limit))
             if degrees[-1:] > last:
                 return degrees
-        return np.zeros(0, dtype=int)
+        return basis.degrees[:0]
 
     def _borders_fit(self, found: System) -> bool:
         """Return whether the borders of the matrix are near its null vectors."""
@@ -366,12 +368,12 @@ class ExtendedEquation(StationaryEquation):
         return self.in_bases(known) if len(known) == len(bases) else None
 
     def _refined_basis(self, state: AtState) -> Basis | None:
-        basis = state.weighted.basis
-        if self._suffices(state):
+        basis, resolved, missing = state.weighted.basis, state.resolves(), self._missing(state)
+        if resolved and not missing.size:
             return basis
-        nodes, cells = basis.nodes if state.resolves() else 2 * basis.nodes, basis.cells
-        if not self._modes_suffice(state):
-            cells = np.union1d(cells, self._further(state) // basis.symmetry)
+        nodes, cells = basis.nodes if resolved else 2 * basis.nodes, basis.cells
+        if missing.size:
+            cells = np.union1d(cells, missing // basis.symmetry)
             nodes = max(nodes, even_size(2 * int(cells[-1])))
         if nodes > basis.most_nodes or cells.size > min(basis.most_cells, MAX_UNKNOWNS):
             return None
@@ -393,7 +395,9 @@ class ExtendedEquation(StationaryEquation):
         moved, start, place = np.zeros(to.scales.size), 0, 0
         for basis, larger in zip(self.bases, to.bases, strict=True):
             own = b[start : start + basis.degrees.size]
-            moved[place + np.flatnonzero(np.isin(larger.degrees, basis.degrees))] = own
+            known = np.zeros(int(larger.degrees[-1]) + 1, dtype=bool)
+            known[basis.degrees] = True
+            moved[place + np.flatnonzero(known[larger.degrees])] = own
             start, place = start + basis.degrees.size, place + larger.degrees.size
         moved[-1] = b[-1]
         return moved
