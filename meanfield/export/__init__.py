@@ -237,7 +237,7 @@ def open_diagram(path: str | Path, problem: Equation | None = None, *, check: bo
         sets.require_tables(path)
     if kind not in (*_READERS, "auto"):
         raise InvalidInput(
-            f"{path} cannot be read back: {kind} files do not hold whole diagrams; give .nc, .json, .npz or .auto"
+            f"{path} cannot be read back: {kind} files do not hold whole results; give .nc, .json, .npz or .auto"
         )
     if kind == "auto":
         # Of three files the sentences name the one.

@@ -6,13 +6,15 @@ turns from continuous to discontinuous, and interactions of modes, :math:`\kappa
 of functions that jump where multipliers have poles, :math:`b_1 \prod_k (1-q_k)` over the degrees k slaved to
 n, :math:`q_k = (w_k/N_k)/(w_n/N_n)`, and :math:`w_n/N_n - w_m/N_m`. They are sampled ever more finely until a cubic
 through every other value predicts those between, so that no root of what was resolved is missed; modes of
-which 2049 values do not say enough are named.
+which 2049 values do not say enough are named. Where the whole potential vanishes they change their signs without a
+root, the couplings there being infinite: the parts of an interval between such values are sampled one by one.
 """
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
-from itertools import combinations
+from itertools import chain, combinations, pairwise
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -35,6 +37,8 @@ _FIRST, _MOST, _PREDICTED = 33, 2049, 1e-4
 _VANISHING = 64 * float(np.finfo(float).eps)
 # Share of its values about a root to which a function has fallen there; where a multiplier has a pole, it jumps.
 _VANISHED = 1e-3
+# Values at which the whole potential vanishes are left out with this share of the interval on both sides.
+_LEFT_OUT = 2.0**-30
 # As many halvings lead from any interval of doubles to its smallest; the method may waste as many again.
 _HALVINGS = 4500
 
@@ -98,7 +102,8 @@ def tricritical_points(
     require_normal_form(problem)
     found = [
         _point(problem, parameter, "tricritical", (modes[place],), root)
-        for place, root in _roots(partial(_excess, problem, parameter, modes), interval, len(modes))
+        for part in _parts(problem, parameter, interval, modes)
+        for place, root in _roots(partial(_excess, problem, parameter, modes), part, len(modes))
     ]
     return _known(found)
 
@@ -134,7 +139,8 @@ def mode_interactions(
     pairs = [pair for pair in combinations(sorted(modes), 2) if of is None or of in pair]
     found = [
         _point(problem, parameter, "mode interaction", pairs[place], root)
-        for place, root in _roots(partial(_differences, problem, parameter, pairs), interval, len(pairs))
+        for part in _parts(problem, parameter, interval, modes)
+        for place, root in _roots(partial(_differences, problem, parameter, pairs), part, len(pairs))
     ]
     return _known(found)
 
@@ -169,13 +175,51 @@ def unresolved_points(
         partial(_excess, problem, parameter, modes),
         partial(_differences, problem, parameter, pairs),
     )
+    parts = _parts(problem, parameter, interval, modes)
     return [
         own
         for function, groups in ((excess, singles), (differences, pairs))
         if groups
-        for own, resolved in zip(groups, _resolved_samples(function, interval)[2], strict=True)
-        if not resolved
+        for own, *resolved in zip(groups, *(_resolved_samples(function, part)[2] for part in parts), strict=True)
+        if not all(resolved)
     ]
+
+
+def _parts(
+    problem: Equation, parameter: str, interval: tuple[float, float], modes: Sequence[int]
+) -> list[tuple[float, float]]:
+    """Return the parts of an interval between the values of a parameter at which the whole potential vanishes.
+
+    There the multipliers in units of their norm change their signs all at once, or are zero.
+    """
+    low, high = interval
+    if not (np.isfinite(low) and np.isfinite(high) and low < high):
+        raise InvalidInput(f"the interval of a parameter must be finite and increasing, not [{low:g}, {high:g}]")
+    last, width = max(modes, default=1), _LEFT_OUT * (high - low)
+
+    def strengths(value: float) -> Floats:
+        return np.asarray(_strengths(problem.with_parameter(parameter, value), last)[1:], dtype=float)
+
+    places = np.linspace(low, high, _FIRST).tolist()
+    rows = [strengths(place) for place in places]
+    left_out = [(place - width, place + width) for place, row in zip(places, rows, strict=True) if not row.any()]
+    for (before, row), (after, next_row) in pairwise(zip(places, rows, strict=True)):
+        if not row @ next_row < 0.0:
+            continue
+        # Multipliers that turn fast are alike at neighbouring doubles; a factor of the potential vanishes at zero.
+        middle = 0.0 if before < 0.0 < after else 0.5 * (before + after)
+        while before < middle < after and (between := strengths(middle)).any():
+            before, after = (middle, after) if between @ row > 0.0 else (before, middle)
+            middle = 0.5 * (before + after)
+        if not (strengths(before) @ strengths(after) > 0.0 and strengths(middle).any()):
+            left_out.append((middle - width, middle + width))
+    ends = [low, *chain.from_iterable(sorted(left_out)), high]
+    return [part for part in zip(ends[::2], ends[1::2], strict=True) if part[0] < part[1]]
+
+
+def _strengths(moved: Equation, last: int) -> Any:
+    """Return the normalised multipliers of the potential of the linearisation at the uniform state."""
+    return normalised_multipliers(moved.velocity.at_uniform(moved.domain), moved.domain, last)
 
 
 def _excess(problem: Equation, parameter: str, modes: Sequence[int], value: float) -> Floats:
@@ -187,7 +231,7 @@ def _excess(problem: Equation, parameter: str, modes: Sequence[int], value: floa
 def _differences(problem: Equation, parameter: str, pairs: Sequence[tuple[int, int]], value: float) -> Floats:
     """Return the functions whose roots are the interactions of pairs of modes, (pairs,)."""
     moved, last = problem.with_parameter(parameter, value), max(mode for pair in pairs for mode in pair)
-    strengths = normalised_multipliers(moved.velocity.at_uniform(moved.domain), moved.domain, last)
+    strengths = _strengths(moved, last)
     return np.array([float(strengths[n] - strengths[m]) for n, m in pairs])
 
 
@@ -237,8 +281,6 @@ def _resolved_samples(
     There are 2049 places where cubics do not predict all of them from fewer. What is rounding counts as predicted.
     """
     low, high = interval
-    if not (np.isfinite(low) and np.isfinite(high) and low < high):
-        raise InvalidInput(f"the interval of a parameter must be finite and increasing, not [{low:g}, {high:g}]")
     places = np.linspace(low, high, _FIRST)
     values = np.array([function(place) for place in places.tolist()])
     while True:

@@ -150,6 +150,33 @@ def test_multipliers_that_are_linear_are_resolved_where_another_becomes_the_larg
     assert unresolved_points(McKeanVlasov(domain, series), parameter, interval, (1, 2, 3)) == []
 
 
+@pytest.mark.parametrize("zero", [0.0, 0.25, 0.3711])
+@pytest.mark.parametrize("interval", [(-1.0, 1.0), (-0.7, 1.3), (0.0, 1.5), (-1.3, 0.25)])
+def test_where_the_whole_potential_vanishes_there_is_no_organising_point(zero, interval):
+    shape = "(-cos(t)+(b-0.7)*cos(2*t)+(0.4+b**2)*cos(3*t)-0.2*cos(4*t))"
+    plain, scaled = (
+        McKeanVlasov(Circle(), Custom.from_expression(formula, b=1.0)) for formula in (shape, f"(b-{zero})*{shape}")
+    )
+    modes = (1, 2, 3)
+    for function in (tricritical_points, mode_interactions):
+        known = [(point.modes, point.value) for point in function(plain, "b", interval, modes)]
+        found = [(point.modes, point.value) for point in function(scaled, "b", interval, modes)]
+        assert [each[0] for each in found] == [each[0] for each in known]
+        assert [each[1] for each in found] == pytest.approx([each[1] for each in known], rel=1e-12, abs=1e-12)
+    assert unresolved_points(scaled, "b", interval, modes) == unresolved_points(plain, "b", interval, modes)
+
+
+@pytest.mark.parametrize("interval", [(-2.0, 3.0), (-2.0, 2.0), (0.0, 3.0), (-3.0, 0.0)])
+def test_the_strength_of_a_single_mode_has_no_organising_points(interval):
+    for problem, name in (
+        (McKeanVlasov(Circle(), CosineSeries((-1.0,))), "w1"),
+        (McKeanVlasov(Circle(), Custom.from_expression("-b*cos(t)", b=1.0)), "b"),
+        (McKeanVlasov(Sphere(3), GegenbauerSeries((-1.0,), 3)), "w1"),
+    ):
+        assert tricritical_points(problem, name, interval, (1,)) == []
+        assert unresolved_points(problem, name, interval, (1,)) == []
+
+
 @pytest.mark.parametrize("pole", [0.3, 0.31])
 def test_a_pole_of_a_multiplier_is_no_organising_point(pole):
     formula = f"-cos(t)/(b-{pole})-0.5*cos(2*t)-0.1*cos(3*t)"
