@@ -99,6 +99,7 @@ def fold_start(start: Start, plane: Plane) -> Point | End:
     b, q = np.append(b, place[0]), place[1]
     if start.uniform or start.halves:
         b, q = beside([equation], b, q, np.append(equation.borders[1], 0.0))
+        return first_point(equation, b, q, start.organising)
     return first_point(equation, b, q)
 
 

@@ -262,8 +262,17 @@ def all_beside(
             yield found, place
 
 
-def first_point(equation: ExtendedEquation, b: Floats, q: float) -> Point | End:
+def first_point(equation: ExtendedEquation, b: Floats, q: float, begins_at: str = "") -> Point | End:
     """Return the corrected and resolved first point of a curve, its tangent towards larger x.
+
+    Parameters
+    ----------
+    equation
+        The system of the curve.
+    b, q
+        A place on it.
+    begins_at
+        The type of organising point beside the place at which the curve is to begin; empty if at none.
 
     Raises
     ------
@@ -275,6 +284,12 @@ def first_point(equation: ExtendedEquation, b: Floats, q: float) -> Point | End:
     solution = correct(equation, b, q, tangent[:-1], float(tangent[-1]), POLISHED)
     moved = solution is None or max(np.abs(solution.b - b).max(), abs(solution.q - q)) > MOVED
     if solution is None or moved or (equation.has_uniform(solution.b) and not equation.has_uniform(b)):
+        if begins_at:
+            first, second = equation.plane.names
+            raise InvalidInput(
+                f"no {equation.kind} was found to begin at the start in {first} and {second}; all points beside it "
+                f"may be {begins_at} as it is, and then another pair of parameters has one"
+            )
         raise InvalidInput(
             "no curve was found through the start: Newton's method leads elsewhere; start from a point that is "
             "located, whose status is converged"

@@ -300,7 +300,7 @@ def _first_point(start: Start, plane: Plane) -> Point | End:
         equation = TransitionEquation(plane, (basis, basis))
         apart = np.concatenate([null[1], -null[1], [0.0]]) / np.sqrt(2.0)
         found = beside([equation], np.concatenate([b, b, [place[0]]]), place[1], apart)
-    return first_point(equation, *found)
+    return first_point(equation, *found, start.organising)
 
 
 def _with_born(start: Start, plane: Plane) -> Point | End:
@@ -363,7 +363,7 @@ def _from_branch_points(start: Start, plane: Plane) -> Point | End:
     found = inside_first(plane, _beside_born_of(born, equation, null))
     if found is None:
         raise InvalidInput("no transition was found to begin at the start; start from a point of it in a diagram")
-    return first_point(equation, *found)
+    return first_point(equation, *found, start.organising)
 
 
 def _beside_born_of(born: Born, equation: TransitionEquation, null: Pair) -> Iterator[tuple[Floats, float]]:

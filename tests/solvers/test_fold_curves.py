@@ -261,3 +261,12 @@ def test_a_threshold_that_neither_parameter_changes_is_refused():
     start = bifurcation_diagram(problem, (1.8, 1.9), depth=0, rates=False).events("branch point")[0]
     with pytest.raises(InvalidInput, match="the threshold of mode 3 is no curve in w1 and w2: neither changes it"):
         curve(start, "w1", (-2.4, -1.1), against="w2")
+
+
+@pytest.mark.parametrize("kind", ["fold", "transition"])
+def test_where_all_of_the_threshold_is_tricritical_nothing_begins(kind):
+    fold = folds_of(CosineSeries((-1.0, -0.7)))[0]
+    (tricritical,) = curve(fold, "w2", (-0.8, -0.4)).special_points
+    with pytest.raises(InvalidInput, match=f"no {kind} was found to begin at the start in noise and coupling; all"):
+        curve(tricritical, "noise", (0.5, 2.0), type=kind)
+    assert curve(tricritical, "w2", (-0.8, -0.4), type=kind).type == kind
