@@ -10,7 +10,6 @@ from ..arguments import checked
 from ..errors import InvalidInput
 from ..records.branch import Branch, SpecialPoint
 from ..records.diagram import Diagram
-from ..records.outcome import Outcome
 from ..records.pieces import segments
 from .appearance import MARKERS, STYLES, colour_number, colour_of, new_axes, plain_frame
 from .captions import branch_name, diagram_parts, joined, legend_above
@@ -34,15 +33,6 @@ if TYPE_CHECKING:
 
 Floats = NDArray[np.float64]
 
-# Ends at which a branch was left although it goes on.
-LEFT = (
-    Outcome.MAX_STEPS,
-    Outcome.DIVERGED,
-    Outcome.NOT_RESOLVED,
-    Outcome.STEP_TOO_SMALL,
-    Outcome.PARTIAL,
-    Outcome.INTERRUPTED,
-)
 # Entries of a legend in a row.
 ROW = 5
 
@@ -278,7 +268,7 @@ def _draw_event(ax: "Axes", drawing: _Drawing, event: SpecialPoint) -> None:
 
 def _left(branch: Branch, event: SpecialPoint) -> bool:
     """Return whether the trace of a branch was stopped at an endpoint, although the branch goes on."""
-    return branch.outcome in LEFT and event.description == str(branch.outcome)
+    return branch.outcome.goes_on and event.description == str(branch.outcome)
 
 
 def _proxy(**settings: Any) -> "Line2D":

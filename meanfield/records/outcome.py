@@ -28,3 +28,15 @@ class Outcome(Enum):
 
     def __str__(self) -> str:
         return self.value
+
+    @property
+    def goes_on(self) -> bool:
+        """Whether a branch that ends so was left although it goes on."""
+        return self in (
+            Outcome.MAX_STEPS,
+            Outcome.DIVERGED,
+            Outcome.NOT_RESOLVED,
+            Outcome.STEP_TOO_SMALL,
+            Outcome.PARTIAL,
+            Outcome.INTERRUPTED,
+        )

@@ -73,7 +73,8 @@ def _votes(window: Window, cells: Sequence[Cell], sections: Sequence[Section]) -
                 if high - low > THIN:
                     asked = [0.5 * (low + high)]
                     asked += [low + ASIDE, high - ASIDE] if high - low > 4 * ASIDE else []
-                    votes.update(section.phase(window.unscaled(x, y)[1]) for y in asked)
+                    found = (section.phase(window.unscaled(x, y)[1]) for y in asked)
+                    votes.update(phase for phase in found if phase is not None)
     return votes
 
 
@@ -100,14 +101,14 @@ def _merged(
     divided: set[int],
     random: np.random.Generator,
 ) -> list[Region]:
-    """Return faces as regions, those of one phase that lie beside each other as one.
+    """Return faces as regions, those of one phase that lie beside each other as one, and those of an unknown one.
 
     A divided face, inside which a curve is missing, stays by itself, and no random point confirms it.
     """
-    own = [None if face in divided else phases[face] for face in faces.tolist()]
+    own = [face if face in divided else phases[face] for face in faces.tolist()]
     merged = faces.copy()
     for one, other in neighbours(slabs):
-        if own[one] == own[other] and own[one] is not None:
+        if own[one] == own[other]:
             join(merged, one, other)
     cells = [cell for slab in slabs for cell in slab]
     regions = []

@@ -71,16 +71,22 @@ class Section:
         self._unit, self.parameter, self._name_of = window.unit(value), window.parameter, window.name_of
         self._pieces = [piece for branch in self.diagram.branches for piece in _pieces(self.diagram, branch)]
 
-    def phase(self, height: float) -> Phase:
-        """Return what is stable at a height in units of the window."""
-        coupling = height * self._unit
+    def phase(self, height: float) -> Phase | None:
+        """Return what is stable at a height in units of the window, None where a stable state is not known.
+
+        So it is beyond the end of a stable branch that was left, and where none is stable although a free energy has
+        a minimiser.
+        """
+        coupling, ordered = height * self._unit, has_free_energy(self.diagram.problem)
         found = [
             (gap, self._name_of(piece.branch.label))
             for piece in self._pieces
             for gap in _gaps(piece, coupling)
             if np.isfinite(gap)
         ]
-        return Phase.of([name for _, name in sorted(found)], ordered=has_free_energy(self.diagram.problem))
+        if (ordered and not found) or any(_goes_on_to(piece, coupling) for piece in self._pieces):
+            return None
+        return Phase.of([name for _, name in sorted(found)], ordered=ordered)
 
     def lowest(self, height: float, problem: Equation) -> CurvePoint | None:
         """Return the stable state of least free energy at a height as a point of a line, with another equation."""
@@ -163,6 +169,13 @@ def _pieces(diagram: Diagram, branch: Branch) -> list[_Piece]:
         for start, stop, kind in segments(branch, np.sign(branch.unstable))
         if kind == 0
     ]
+
+
+def _goes_on_to(piece: _Piece, coupling: float) -> bool:
+    """Return whether a coupling is beyond the end of a piece at which its branch was left before its own end."""
+    end = float(piece.coupling[-1])
+    last = piece.start + piece.coupling.size == len(piece.branch)
+    return last and piece.branch.outcome.goes_on and (coupling - end) * float(piece.rate[-1]) > 0.0
 
 
 def _equal(one: _Piece, other: _Piece) -> list[float]:

@@ -350,6 +350,15 @@ def test_a_silently_lost_curve_is_flagged_as_well(monkeypatch):
     assert any("a curve is missing" in warning for warning in diagram.warnings)
 
 
+def test_beyond_the_end_of_a_branch_that_is_not_resolved_nothing_is_told():
+    problem = McKeanVlasov(Circle(), HegselmannKrause(radius=0.45))
+    diagram = phase_diagram(problem, ("radius", (0.43, 0.47)), relative=(1.2, 1.5), sections=2, examine=False)
+    assert any("needs about" in warning for warning in diagram.warnings)
+    assert not any("a curve is missing" in warning for warning in diagram.warnings)
+    # A free energy has a minimiser, which is stable; above the line of another cluster there is no diagram of it.
+    assert sorted((region.minimiser, region.stable) for region in diagram.regions) == [("", None), ("1-cluster", 1)]
+
+
 def test_points_that_may_be_missing_are_warned_of(monkeypatch):
     def asked():
         return phase_diagram(
