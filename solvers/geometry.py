@@ -165,7 +165,7 @@ class Sampled(NamedTuple):
 
 
 class Complement(Protocol):
-    """A class of modes beside those of the symmetry of even states, which have no means there."""
+    """A class of modes beside those of the symmetry of states, which have no means there."""
 
     @property
     def symmetry(self) -> int:
@@ -200,7 +200,7 @@ class Complement(Protocol):
 
     @property
     def born_symmetry(self) -> int:
-        """The symmetry of the states born that are even about an axis of the state; zero of others."""
+        """The symmetry of the states born on the circle, zero of those that only lose an axis, and of others."""
 
     @property
     def odd(self) -> bool:

@@ -10,13 +10,16 @@ import numpy as np
 from .bases import Floats
 from .inertia import count_negative
 
-# A confinement is weak if the torque is below this share of the rotation mode.
+# A confinement is weak if the torque's terms are below this share of the rotation mode.
 PINNED = 1e-6
 
 
-def is_weak(rotation: Floats, torque: Floats) -> bool:
-    """Return whether a confinement is weak at a state, by its rotation mode and torque."""
-    return float(np.linalg.norm(torque)) < PINNED * float(np.linalg.norm(rotation))
+def is_weak(rotation: Floats, terms: Floats) -> bool:
+    """Return whether a confinement is weak at a state, by its rotation mode and the moduli of the torque's terms.
+
+    The torque itself vanishes as well where a state can leave its axis by turning, and is rounding there.
+    """
+    return float(np.linalg.norm(terms)) < PINNED * float(np.linalg.norm(rotation))
 
 
 def count_beside_rotation(matrix: Floats, rotation: Floats, torque: Floats, neutral: float) -> int:

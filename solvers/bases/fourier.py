@@ -40,6 +40,8 @@ class FourierBasis(Basis):
         of sines, of both.
     mirrors
         Angles of axes, equally spaced in half a turn: a state has images by reflection about them.
+    rotations
+        The number of rotations by which it has images, those by shares of a turn.
     """
 
     modes: Modes = CircleModes()
@@ -56,8 +58,10 @@ class FourierBasis(Basis):
         symmetry: int = 1,
         confinement: Any = None,
         mirrors: tuple[float, ...] = (),
+        rotations: int = 1,
     ) -> None:
         self.mirrors = mirrors
+        self.rotations = rotations
         self.cells = cells
         self.symmetry = symmetry
         self.degrees = np.concatenate([symmetry * cells, symmetry * cells])
@@ -71,11 +75,11 @@ class FourierBasis(Basis):
 
     def resized(self, cells: Integers, nodes: int) -> "FourierBasis":
         """Return the same basis with other cells and another number of nodes."""
-        return FourierBasis(cells, nodes, self.symmetry, self.confinement, self.mirrors)
+        return FourierBasis(cells, nodes, self.symmetry, self.confinement, self.mirrors, self.rotations)
 
     def confined(self, confinement: Any) -> "FourierBasis":
         """Return the same basis in another confinement."""
-        return FourierBasis(self.cells, self.nodes, self.symmetry, confinement, self.mirrors)
+        return FourierBasis(self.cells, self.nodes, self.symmetry, confinement, self.mirrors, self.rotations)
 
     @property
     def fourier(self) -> "FourierBasis":
@@ -184,15 +188,15 @@ class FourierBasis(Basis):
         return np.concatenate([-self.cells * sine[self.cells], self.cells * cosine[self.cells]])
 
     def images(self, b: Floats) -> list[Floats]:
-        """Return the state and its images by reflection, and by half its period where two reflections make that.
+        """Return the state and its images by reflection, and by half its period where that is among the rotations.
 
-        Without mirrors the state alone, since its rotations are a continuum along the rotation mode.
+        Those of states that may turn by any angle are a continuum along the rotation mode, and not among them.
         """
         cosine, sine = np.split(b, 2)
         amplitudes, degrees = cosine - 1j * sine, self.symmetry * self.cells
         distinct = self.mirrors[: len(self.mirrors) // self.symmetry]
         images = [np.exp(-2j * axis * degrees) * amplitudes.conj() for axis in distinct]
-        if self.mirrors and len(self.mirrors) % (2 * self.symmetry) == 0:
+        if self.rotations % (2 * self.symmetry) == 0:
             images.append(np.where(self.cells % 2, -amplitudes, amplitudes))
         return [b, *(np.concatenate([image.real, -image.imag]) for image in images)]
 

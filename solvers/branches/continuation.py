@@ -28,6 +28,8 @@ REGULAR_ARCLENGTH = 1.0
 NEWTON = Newton()
 # Between a branch point and a point next to it curves are straight to this share of the way.
 STRAYING = 0.25
+# Refinements of an equation for one point; where two directions are neutral in the place of one, borders never fit.
+REFINEMENTS = 32
 # Slopes of the coupling below this are rounding noise of a vertical branch.
 FLAT = 1e-10
 # The slope of a cubic below this share of those at its ends may have another sign on the curve; its least value is
@@ -299,7 +301,9 @@ def length(b: Floats, q: float) -> float:
 
 def resolve(point: Point) -> Point | End:
     """Return the point on an equation that resolves it, refined as needed, or the end at the limits."""
-    while not point.equation.resolves(point.b, point.q, point.moments):
+    for _ in range(REFINEMENTS):
+        if point.equation.resolves(point.b, point.q, point.moments):
+            return point
         equation = point.equation.refined(point.b, point.q, point.moments)
         if equation is None:
             return End(Outcome.NOT_RESOLVED, needed_modes(point))
@@ -309,10 +313,10 @@ def resolve(point: Point) -> Point | End:
             return End(Outcome.NOT_RESOLVED, needed_modes(point))
         direction_b, direction_q = wider.solution.tangent_b, wider.solution.tangent_q
         point = Point(equation, solution, point.arclength).oriented(direction_b, direction_q)
-    return point
+    return End(Outcome.NOT_RESOLVED, needed_modes(point))
 
 
-def state_at(equation: StationaryEquation, b: Floats, q: float, refinements: int = 32) -> Point | End:
+def state_at(equation: StationaryEquation, b: Floats, q: float, refinements: int = REFINEMENTS) -> Point | End:
     """Return the resolved state at the coupling q that Newton's method finds from a guess, or an end if none."""
     value = equation.value(q)
     for _ in range(refinements + 1):

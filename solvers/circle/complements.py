@@ -1,12 +1,13 @@
-r"""Perturbations of an even n-fold state on the circle beside those of its own symmetry, class by class.
+r"""Perturbations of an n-fold state on the circle beside those of its own symmetry, class by class.
 
 Products of two modes of one class, :math:`\cos k\theta\cos l\theta` or :math:`\sin k\theta\sin l\theta` with
 :math:`k, l \equiv \pm j` modulo n, have means of the degrees :math:`k \pm l` alone, and those that are no multiples
-of n vanish. So do the means of the modes themselves, and covariances and third moments are sums of moments of the
-state.
+of n vanish. So do the means of the modes themselves, and covariances and third moments of an even state are sums of
+its moments. Of one without an axis, whose cosines and sines are coupled, they are integrals over one period.
 """
 
 import math
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -148,14 +149,113 @@ class Complement(NamedTuple):
         return found
 
 
-def complements(basis: Basis, last: int) -> tuple[Complement, ...]:
-    """Return the classes beside that of an even state's own symmetry; of cosine and sine copies the cosines."""
-    if not basis.even:
-        return ()
+class HalvedPeriod(NamedTuple):
+    """Cosines and sines of odd multiples of half the ``symmetry``, an even one, of a state without an axis."""
+
+    symmetry: int
+
+    @property
+    def nested(self) -> bool:
+        """False: it is the one class."""
+        return False
+
+    def rotates(self, confined: bool) -> bool:
+        """Return False: rotations of the state have its symmetry."""
+        return False
+
+    @property
+    def born(self) -> None:
+        """None: on the circle there is no symmetry but an axis and a period."""
+        return
+
+    @property
+    def born_symmetry(self) -> int:
+        """Half the symmetry of the state."""
+        return self.symmetry // 2
+
+    @property
+    def odd(self) -> bool:
+        """False: the state has no axis about which they are odd."""
+        return False
+
+    @property
+    def uneven(self) -> bool:
+        """True: states born of one without an axis have none."""
+        return True
+
+    def degrees(self, last: int) -> Integers:
+        """Return the degrees up to a last one, of the cosines and again of the sines."""
+        return np.tile(np.arange(self.born_symmetry, last + 1, self.symmetry), 2)
+
+    def rotation(self, density: Density, degrees: Integers) -> Floats:
+        """Return the derivatives of the means of the modes under rotation of the state, which vanish."""
+        return np.zeros(degrees.size)
+
+    def covariance(self, measure: Measure, degrees: Integers) -> Floats:
+        """Return the integrals of products of two modes of some degrees, (size, size)."""
+        modes = self._modes(measure.basis, degrees)
+        return np.asarray((modes * measure.values) @ modes.T / modes.shape[1])
+
+    def products(self, measure: Measure, degrees: Integers, chi: Floats, phi: Floats) -> tuple[Floats, float]:
+        """Return the integrals of chi phi c, c being the own modes, and of chi phi, sums over ``degrees``."""
+        basis = measure.basis
+        modes = self._modes(basis, degrees)
+        moments = basis.analyse(measure.values * (chi @ modes) * (phi @ modes))
+        return basis.means(moments), float(moments[0])
+
+    @property
+    def pitchfork(self) -> bool:
+        """True: a perturbation becomes its negative by a rotation that keeps the state."""
+        return True
+
+    @property
+    def squares(self) -> None:
+        """None: squares of such perturbations have the symmetry of the state."""
+        return
+
+    @property
+    def quarters(self) -> bool:
+        """False: there is one kind of branches."""
+        return False
+
+    @property
+    def untold(self) -> str:
+        """Empty: the shape of the branches is known."""
+        return ""
+
+    def nodes(self, basis: Basis, degrees: Integers) -> int:
+        """Return how many nodes of a basis resolve products of four sums over some degrees."""
+        return max(basis.nodes, even_size(4 * int(degrees[-1]) // self.symmetry))
+
+    def integral(self, measure: Measure, degrees: Integers, factors: Floats) -> float:
+        """Return the integral of the product of sums over some degrees, an even number of them, (k, size)."""
+        modes = self._modes(measure.basis, degrees)
+        return float((measure.values * np.prod(factors @ modes, axis=0)).mean())
+
+    def square_products(
+        self, measure: Measure, degrees: Integers, chi: Floats, phi: Floats, further: Integers
+    ) -> Floats:
+        """Return the integrals of chi phi c over modes of a class of squares, of which there is none."""
+        return np.zeros(further.size)
+
+    def _modes(self, basis: Basis, degrees: Integers) -> Floats:
+        """Return the values of the modes of some degrees on the nodes in one period of the state."""
+        angles = np.pi / (basis.nodes * self.symmetry) * np.arange(2 * basis.nodes)
+        phases = np.multiply.outer(degrees[: degrees.size // 2], angles)
+        return np.concatenate([np.cos(phases), np.sin(phases)])
+
+
+def complements(basis: Basis, last: int) -> Sequence[Complement | HalvedPeriod]:
+    """Return the classes beside that of a state's own symmetry; of cosine and sine copies the cosines.
+
+    Of states without an axis that of half the period, the others having pairs of critical directions.
+    """
+    if basis.fourier is not None:
+        return () if basis.symmetry % 2 else (HalvedPeriod(basis.symmetry),)
     symmetry = basis.symmetry
     found = [Complement(symmetry, 0, -1)]
     for residue in range(1, symmetry // 2 + 1):
         found.append(Complement(symmetry, residue, 1))
         if 2 * residue == symmetry:
             found.append(Complement(symmetry, residue, -1))
-    return tuple(found)
+    return found

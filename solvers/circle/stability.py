@@ -196,25 +196,27 @@ class Perturbations:
 
     def _count_pinned(self, point: Point, residue: int, neutral: float) -> int:
         matrix, degrees, repulsive = self.block(point, Block(residue, "odd"))
-        if is_weak(*(pair := self._pinning(point, residue))):
-            return count_beside_rotation(matrix, *pair, neutral) - repulsive
+        part = self._part(residue)
+        rotation = part.roots * part.degrees * np.append(point.moments, 0.0).take(part.means)
+        pulls = self._pulls(point, part)
+        if is_weak(rotation, np.abs(pulls).sum(axis=1)):
+            return count_beside_rotation(matrix, rotation, pulls.sum(axis=1), neutral) - repulsive
         return _count(matrix, degrees, repulsive, neutral)
 
-    def _pinning(self, point: Point, residue: int) -> tuple[Floats, Floats]:
-        r"""Return the rotation mode :math:`r_k = A_k k m_k` and :math:`S r = \sigma A \langle V' \sin k\rangle/D`.
+    def _pulls(self, point: Point, part: Part) -> Floats:
+        r"""Return the terms of the torque on the modes of a part by degrees of the confinement, (size, degrees).
 
-        The second follows from :math:`\rho' = f'\rho`, integrated against sin k.
+        Their sums are :math:`S r = \sigma A \langle V' \sin k\rangle/D` of the rotation mode
+        :math:`r_k = A_k k m_k`, by :math:`\rho' = f'\rho` integrated against sin k.
         """
-        part, basis = self._part(residue), point.equation.basis
-        moments = np.append(point.moments, 0.0)
-        rotation = part.roots * part.degrees * moments.take(part.means)
+        moments, basis = np.append(point.moments, 0.0), point.equation.basis
         assert basis.confinement is not None
         cells = np.flatnonzero(basis.confinement) + 1
         degrees = basis.symmetry * cells
         difference = moments.take(self._places(np.abs(part.degrees[:, None] - degrees)))
         difference -= moments.take(self._places(part.degrees[:, None] + degrees))
-        torque = 0.5 * difference @ (degrees * basis.confinement[cells - 1])
-        return rotation, -point.equation.sign * part.signs * part.roots * torque
+        own = -0.5 * point.equation.sign * part.signs * part.roots
+        return np.asarray(own[:, None] * difference * (degrees * basis.confinement[cells - 1]))
 
     def _part(self, residue: int) -> Part:
         """Return the modes of a class, of all classes except 0, or of all classes."""

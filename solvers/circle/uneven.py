@@ -1,6 +1,7 @@
 """Densities on the circle that need not have a reflection axis: cosines and sines are unknown.
 
-A branch of them meets one of even states where its sines about some axis change sign, see :mod:`.meeting`.
+A branch of them meets one of even states where its sines about some axis change sign, see :mod:`.meeting`, and one
+of twice the symmetry where the modes that this does not have do.
 """
 
 import math
@@ -9,7 +10,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from ..bases import Floats, Integers
-from ..branches.arrivals import Arrival, arrival_near
+from ..branches.arrivals import COLLAPSE, Arrival, arrival_near
 from ..branches.continuation import Point
 from ..branches.orbits import SAME, SIGNIFICANT
 from ..equation import StationaryEquation
@@ -52,9 +53,50 @@ def _complex_rows(cosine: Floats, sine: Floats) -> Complexes:
 
 
 def meeting(last: Point, point: Point) -> Arrival | None:
-    """Return the arrival of a curve of uneven states at an even one between two points, or None."""
+    """Return the arrival of a curve of uneven states at a more symmetric one between two points, or None."""
+    older = last.on(point.equation)
+    even = _meeting_even(older, point)
+    return meeting_twice_the_symmetry(older, point, even=False) if even is None else even
+
+
+def meeting_twice_the_symmetry(last: Point, point: Point, *, even: bool) -> Arrival | None:
+    """Return the arrival of a curve at states of twice its symmetry between two points of one equation, or None.
+
+    Parameters
+    ----------
+    even
+        Whether these may have an axis.
+    """
+    equation, basis = point.equation, point.equation.basis
+    assert basis.fourier is not None
+    odd = np.tile(basis.cells % 2 == 1, 2)
+    if not odd.any() or odd.all() or not vanish(last.b[odd], point.b[odd]):
+        return None
+    target = equation_among(equation, 2 * basis.symmetry, even=even, finer=2)
+    if target is None:
+        return None
+    sizes = [float(np.linalg.norm(end.b[odd])) for end in (last, point)]
+    share = sizes[0] / sum(sizes)
+    b, q = (1 - share) * last.b + share * point.b, (1 - share) * last.q + share * point.q
+    moments, first = basis.fourier.complex_moments(b / equation.scales), target.basis.symmetry
+    if basis.confinement is None:
+        moments = turned(moments, float(np.angle(moments[first])) / first)
+    start = target.unknown_with(moments.real, -moments.imag)
+    reach = float(np.hypot(np.linalg.norm(point.b - last.b), point.q - last.q))
+    met = f"a branch of {target.basis.symmetry} clusters"
+    return arrival_near(equation, target, start, q, Block(basis.symmetry, "mixed"), reach, met, even=False)
+
+
+def vanish(before: Floats, after: Floats) -> bool:
+    """Return whether modes pass zero between two points, or vanish since Newton's method found a state without."""
+    size = float(np.abs(before).max())
+    return float(before @ after) < 0.0 or float(np.abs(after).max()) < COLLAPSE * size
+
+
+def _meeting_even(last: Point, point: Point) -> Arrival | None:
+    """Return the arrival of a curve at an even state between two points of one equation, or None."""
     equation = point.equation
-    old, new = _complex_modes(last.on(equation)), _complex_modes(point)
+    old, new = _complex_modes(last), _complex_modes(point)
     degrees = equation.basis.degrees[: new.size] // equation.basis.symmetry
     for before_angle, angle in _axes(equation, old, new, degrees):
         after = new * np.exp(-1j * degrees * angle)

@@ -16,7 +16,7 @@ import functools
 import numpy as np
 
 from ..bases import Floats, Integers
-from ..branches.arrivals import COLLAPSE, Arrival, arrival_near, at_uniform
+from ..branches.arrivals import Arrival, at_uniform
 from ..branches.continuation import Point
 from ..branches.detection import Event
 from ..branches.junctions import Departure, departure_from
@@ -31,7 +31,6 @@ from .law_spectra import Linearisation
 from .linearisation import last_degree
 from .moments import complex_moments
 from .orbits import name_of as name_with_axis
-from .rotation import turned
 from .stability import Block
 
 
@@ -132,34 +131,10 @@ def _by_degree(degrees: Integers, values: Floats) -> tuple[Floats, Floats]:
 
 def meeting(last: Point, point: Point) -> Arrival | None:
     """Return the arrival of a curve of waves at the uniform state, or at waves of twice its symmetry, or None."""
-    older, equation = last.on(point.equation), point.equation
-    free = equation.basis.confinement is None
-    if free and _vanish(older.b, point.b):
+    older = last.on(point.equation)
+    if point.equation.basis.confinement is None and uneven.vanish(older.b, point.b):
         return at_uniform(older, point)
-    odd = np.tile(equation.basis.cells % 2 == 1, 2)
-    if not odd.any() or odd.all() or not _vanish(older.b[odd], point.b[odd]):
-        return None
-    target = equation_among(equation, 2 * equation.basis.symmetry, finer=2)
-    if target is None:
-        return None
-    sizes = [float(np.linalg.norm(end.b[odd])) for end in (older, point)]
-    share = sizes[0] / sum(sizes)
-    b, q = (1 - share) * older.b + share * point.b, (1 - share) * older.q + share * point.q
-    cosine, sine = _by_degree(equation.basis.degrees, b / equation.scales)
-    moments, first = cosine - 1j * sine, target.basis.symmetry
-    if free:
-        moments = turned(moments, float(np.angle(moments[first])) / first)
-    start = target.unknown_with(moments.real, -moments.imag)
-    reach = float(np.hypot(np.linalg.norm(point.b - older.b), point.q - older.q))
-    block = Block(equation.basis.symmetry, "mixed")
-    met = f"a branch of {target.basis.symmetry} clusters"
-    return arrival_near(equation, target, start, q, block, reach, met, even=False)
-
-
-def _vanish(before: Floats, after: Floats) -> bool:
-    """Return whether modes pass zero between two points, or vanish since Newton's method found a wave without."""
-    size = float(np.abs(before).max())
-    return float(before @ after) < 0.0 or float(np.abs(after).max()) < COLLAPSE * size
+    return uneven.meeting_twice_the_symmetry(older, point, even=True)
 
 
 def moment_arrays(points: list[Point]) -> Floats:

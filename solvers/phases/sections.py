@@ -74,8 +74,8 @@ class Section:
     def phase(self, height: float) -> Phase | None:
         """Return what is stable at a height in units of the window, None where a stable state is not known.
 
-        So it is beyond the end of a stable branch that was left, and where none is stable although a free energy has
-        a minimiser.
+        So it is beyond the end of a stable branch that was left, and where none is stable although a free energy
+        has a minimiser.
         """
         coupling, ordered = height * self._unit, has_free_energy(self.diagram.problem)
         found = [

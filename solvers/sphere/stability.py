@@ -191,16 +191,14 @@ class Perturbations:
     def count_first_order(self, point: Point, sector: AzimuthalBlock, weights: Floats, neutral: float) -> int:
         """Return the number of unstable directions of order one in a confinement, which pins rotations."""
         matrix, degrees, repulsive = self.matrix(point, sector, weights)
-        if is_weak(*(pair := self.pinning(point, sector))):
-            return count_beside_rotation(matrix, *pair, neutral) - repulsive
+        part, masses = self.part(sector), point.equation.masses(point.b, point.q)
+        rotation = part.roots * self.generator(part, sector, point)
+        # Its image under the matrix is the torque of the confinement, a sum over the nodes.
+        pulls = -point.equation.sign * part.scaled * (masses * self._pull)
+        if is_weak(rotation, np.abs(pulls).sum(axis=1)):
+            return count_beside_rotation(matrix, rotation, pulls.sum(axis=1), neutral) - repulsive
         matrix.flat[:: degrees.size + 1] += neutral
         return count_negative(matrix) - repulsive
-
-    def pinning(self, point: Point, sector: AzimuthalBlock) -> tuple[Floats, Floats]:
-        """Return the rotation mode of order one and its image under the matrix, the torque of the confinement."""
-        part, weights = self.part(sector), point.equation.masses(point.b, point.q)
-        rotation = part.roots * self.generator(part, sector, point)
-        return rotation, -point.equation.sign * part.scaled @ (weights * self._pull)
 
     @functools.cached_property
     def _pull(self) -> Floats:

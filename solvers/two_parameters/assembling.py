@@ -101,6 +101,10 @@ def _joined(
     rows: list[Row] = []
     points: list[OrganisingPoint] = []
     warnings: list[str] = []
+    if not closed:
+        # The row of the start is that of the first side.
+        (first, second) = (sides[direction].knots[0] for direction in (-1, 1))
+        first.event, second.event = first.event or second.event, None
     for direction, side in sorted(sides.items()):
         if side.outcome is Outcome.FOLDED:
             folded = folded_end(side, plane)

@@ -266,6 +266,8 @@ def born_of(plane: Plane, place: tuple[float, float], basis: Basis, b: Floats) -
         return Born(curve, b, place, *in_group(plane, complement.born, packed_moments(basis, b), place))
     if curve is not None and complement is not None and complement.uneven and plane.confined:
         lengths = np.hypot(*moments_from(basis, b))
+        if complement.born_symmetry:
+            lengths[complement.born_symmetry :: complement.born_symmetry] = 1.0
         uneven = uneven_basis(plane, lengths, place)
         return Born(curve, b, place, uneven, unknown_among(uneven, basis, b))
     if curve is None or complement is None or not complement.born_symmetry:

@@ -277,6 +277,10 @@ def _events(arc: Arc, last: Knot, knot: Knot, side: Side) -> list[Knot]:
         for (place, mode), margin in (knot.margins if states else {}).items()
         if place in states and last.margins.get((place, mode), margin) * margin < 0.0
     ]
+    if states and not changed:
+        side.warnings.append(
+            f"the number of unstable directions changes {_between(last, knot)}, at a point that is not located"
+        )
     if changed and not on_threshold and all(turns_freely(each.point) for each in (last, knot)):
         # Rotations are neutral all along.
         changed = [each for each in changed if each[0] not in NEUTRAL]
@@ -385,7 +389,7 @@ def _end(arc: Arc, last: Knot, knot: Knot) -> Knot | None:
     if low <= value <= high:
         return None
     end = low if value < low else high
-    if _is_end(last):
+    if _is_at(last, end):
         return last
     point = _at_end(arc, end)
     if point is None:
@@ -399,8 +403,12 @@ def _end(arc: Arc, last: Knot, knot: Knot) -> Knot | None:
 
 def _is_end(knot: Knot) -> bool:
     """Return whether the first parameter of a knot is at an end of its interval."""
-    interval = extended(knot.point).plane.interval
-    return min(abs(knot.place.values[0] - end) for end in interval) <= _rounding_at(knot.point, knot.place)
+    return any(_is_at(knot, end) for end in extended(knot.point).plane.interval)
+
+
+def _is_at(knot: Knot, value: float) -> bool:
+    """Return whether the first parameter of a knot has a value to rounding."""
+    return bool(abs(knot.place.values[0] - value) <= _rounding_at(knot.point, knot.place))
 
 
 def _at_end(arc: Arc, end: float) -> Point | None:

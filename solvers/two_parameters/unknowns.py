@@ -90,7 +90,8 @@ def uneven_basis(plane: Plane, lengths: Floats, place: tuple[float, float]) -> F
         )
     require(plane.problem, Capability.GRADIENT, "curves of states without an axis in a confinement")
     even = basis_of(plane, lengths, place, 0.0)
-    return FourierBasis(even.cells, even.nodes, even.symmetry, None, plane.axes)
+    rotations = max(1, plane.confining_symmetry)
+    return FourierBasis(even.cells, even.nodes, even.symmetry, None, plane.axes, rotations)
 
 
 def _require_few(cells: Integers) -> None:
