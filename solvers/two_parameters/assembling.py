@@ -184,15 +184,23 @@ def _rows(
 
 
 def _untold(side: Side, name: str) -> list[str]:
-    """Return warnings of the organising points of a side that rounding hides."""
-    found = []
-    for kind, knots in side.untold.items():
-        values = [float(knot.place.values[0]) for knot in knots]
+    """Return warnings of the organising points of a side that rounding hides, or that are not located."""
+    found = [
+        f"{kind}s between {_range(knots, name)} are not told: what vanishes at them is rounding there"
+        for kind, knots in side.untold.items()
+    ]
+    if side.changing:
         found.append(
-            f"{kind}s between {name} = {min(values):.6g} and {max(values):.6g} are not told: what vanishes at them "
-            "is rounding there"
+            f"the number of unstable directions changes between {_range(side.changing, name)}, at points that are "
+            "not located or by rounding"
         )
     return found
+
+
+def _range(knots: list[Knot], name: str) -> str:
+    """Return the range of the first parameter of some knots in words."""
+    values = [float(knot.place.values[0]) for knot in knots]
+    return f"{name} = {min(values):.6g} and {max(values):.6g}"
 
 
 def _small(side: Side, plane: Plane) -> int | None:

@@ -106,7 +106,8 @@ class Side:
 
     ``arrival`` is the critical degree where it met the uniform state beyond the last knot; ``merged`` says that its
     two states become one there, ``halved`` names that which becomes one with an image of it;
-    ``beyond`` is the point behind. ``untold`` has knots between which rounding decides the sign of a test.
+    ``beyond`` is the point behind. ``untold`` has knots between which rounding decides the sign of a test, and
+    ``changing`` pairs between which the number of unstable directions changes at a point that is not located.
     """
 
     knots: list[Knot]
@@ -117,6 +118,7 @@ class Side:
     beyond: Point | None = None
     warnings: list[str] = field(default_factory=list)
     untold: dict[str, list[Knot]] = field(default_factory=dict)
+    changing: list[Knot] = field(default_factory=list)
 
 
 def _rounding_at(point: Point, place: Place) -> float:
@@ -200,14 +202,14 @@ def _goes_back(last: Knot, knot: Knot) -> bool:
 
 
 def _lets_go(last: Knot, knot: Knot) -> bool:
-    """Return whether the confinement vanishes between two knots of states without an axis of it, which it holds.
+    """Return whether the confinement vanishes between two knots, or is rounding at one.
 
-    Where it does all rotations of a state are one, and the system is singular.
+    Where it does rotations of a state are free, and of one without an axis of it the system is singular.
     """
     equation = extended(knot.point)
-    basis = next((each for each in equation.bases if each.fourier is not None), None)
-    if basis is None:
+    if not equation.plane.confined:
         return False
+    basis = equation.basis
     before, after = (
         equation.plane.coefficients(float(each.point.b[-1]), each.point.q, basis.degrees, basis).forces
         for each in (last, knot)
@@ -264,49 +266,70 @@ def _events(arc: Arc, last: Knot, knot: Knot, side: Side) -> list[Knot]:
 
     Those that are not located are warned of.
     """
-    changed: list[tuple[str, int | None, Callable[[Point], float]]] = [
-        (kind, None, function)
-        for (kind, function), before, after in zip(extended(knot.point).tests, last.tests, knot.tests, strict=True)
-        if before * after < 0.0
-    ]
-    on_threshold = extended(knot.point).kind == "threshold"
-    equation = extended(knot.point)
-    states = equation.changed_states(last.row.counts, knot.row.counts)
-    changed += [
-        (equation.of_margins, mode if on_threshold else None, partial(_margin, (place, mode)))
-        for (place, mode), margin in (knot.margins if states else {}).items()
-        if place in states and last.margins.get((place, mode), margin) * margin < 0.0
-    ]
-    if states and not changed:
-        side.warnings.append(
-            f"the number of unstable directions changes {_between(last, knot)}, at a point that is not located"
-        )
-    if changed and not on_threshold and all(turns_freely(each.point) for each in (last, knot)):
+    equation, let_go, changed = extended(knot.point), _lets_go(last, knot), _vanishing(last, knot)
+    if not (changed or let_go) and equation.kind in ("fold", "branch point") and _changed_states(last, knot):
+        side.changing += [last, knot]
+    if changed and equation.kind != "threshold" and all(turns_freely(each.point) for each in (last, knot)):
         # Rotations are neutral all along.
         changed = [each for each in changed if each[0] not in NEUTRAL]
-    if _lets_go(last, knot):
+    if let_go and any(basis.fourier is not None for basis in equation.bases):
         side.warnings.append(LET_GO)
         changed = []
-    found = []
-    for kind, mode, function in changed:
-        rounding = [_is_rounding(each.point, function) for each in (last, knot)]
-        located = None if all(rounding) else arc.zero(function)
-        if located is not None and (at_end := _same_knot(located[0], (last, knot))) is not None:
-            at_end.event = at_end.event or Event(kind, located[1], mode)
-        elif located is not None:
-            if kind not in NEUTRAL or on_threshold or not turns_freely(located[0]):
-                found.append(Knot.at(located[0], Event(kind, located[1], mode)))
-        elif any(rounding):
-            side.untold.setdefault(kind, []).extend([last, knot])
-        else:
-            article = "an" if kind[0] in "aeiou" else "a"
-            side.warnings.append(f"{article} {kind} {_between(last, knot)} was not located")
+    located = [_located(arc, last, knot, side, *each) for each in changed]
+    found = [each for each in located if each is not None]
     if last.row.tangent[0] * knot.row.tangent[0] < 0.0 and not _vertical([last, knot]):
         turn = arc.zero(_first_rate)
         # At a cusp both parameters turn.
         if turn is not None and all(abs(turn[0].arclength - each.point.arclength) > KNOWN for each in found):
             found.append(Knot.at(turn[0]))
     return sorted(found, key=lambda each: each.point.arclength)
+
+
+def _located(
+    arc: Arc, last: Knot, knot: Knot, side: Side, kind: str, mode: int | None, function: Callable[[Point], float]
+) -> Knot | None:
+    """Return the organising point at which a function vanishes between two knots.
+
+    None if it is one of the two, and marked there, if rotations are neutral there, or if it is not located, of which
+    the side is told.
+    """
+    rounding = [_is_rounding(each.point, function) for each in (last, knot)]
+    located = None if all(rounding) else arc.zero(function)
+    if located is None:
+        if any(rounding):
+            side.untold.setdefault(kind, []).extend([last, knot])
+        else:
+            article = "an" if kind[0] in "aeiou" else "a"
+            side.warnings.append(f"{article} {kind} {_between(last, knot)} was not located")
+        return None
+    point, error = located
+    at_end = _same_knot(point, (last, knot))
+    if at_end is not None:
+        at_end.event = at_end.event or Event(kind, error, mode)
+        return None
+    free = kind in NEUTRAL and extended(knot.point).kind != "threshold" and turns_freely(point)
+    return None if free else Knot.at(point, Event(kind, error, mode))
+
+
+def _vanishing(last: Knot, knot: Knot) -> list[tuple[str, int | None, Callable[[Point], float]]]:
+    """Return the functions that change their signs between two knots: their types, the modes and themselves."""
+    equation = extended(knot.point)
+    found: list[tuple[str, int | None, Callable[[Point], float]]] = [
+        (kind, None, function)
+        for (kind, function), before, after in zip(equation.tests, last.tests, knot.tests, strict=True)
+        if before * after < 0.0
+    ]
+    states = _changed_states(last, knot)
+    return found + [
+        (equation.of_margins, mode if equation.kind == "threshold" else None, partial(_margin, (place, mode)))
+        for (place, mode), margin in (knot.margins if states else {}).items()
+        if place in states and last.margins.get((place, mode), margin) * margin < 0.0
+    ]
+
+
+def _changed_states(last: Knot, knot: Knot) -> set[int]:
+    """Return the states of which margins may vanish between two knots."""
+    return extended(knot.point).changed_states(last.row.counts, knot.row.counts)
 
 
 def _same_knot(point: Point, knots: tuple[Knot, Knot]) -> Knot | None:

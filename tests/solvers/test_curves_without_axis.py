@@ -89,7 +89,11 @@ def line(kind):
 @pytest.mark.parametrize("kind", ["fold", "transition"])
 def test_points_and_slopes_are_those_of_two_harmonics(kind):
     found = line(kind)
-    assert (found.layout, found.warnings, found.special_points) == ("order", (), ())
+    assert (found.layout, found.special_points) == ("order", ())
+    # Along the folds further directions, of a class that others contain, are neutral at one point, which is told.
+    assert [warning[:41] for warning in found.warnings] == ["the number of unstable directions changes"] * (
+        kind == "fold"
+    )
     for place in (0, len(found) // 3, len(found) - 1):
         coupling, slope = exact(kind, found.first[place], found.second[place], moments_of(found, place))
         assert found.second[place] == pytest.approx(coupling, rel=POINT)

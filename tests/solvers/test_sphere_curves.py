@@ -127,10 +127,10 @@ def test_a_curve_that_leaves_the_resolvable_range_says_so():
     ).events("fold")[-1]
     found = curve(fold, "noise", (1e-7, 1.1), against="coupling", largest_coupling=1.0)
     assert found.first_outcome is Outcome.NOT_RESOLVED
-    assert "too concentrated" in found.warnings[0]
+    assert any("too concentrated" in warning for warning in found.warnings)
     # Before, interactions are too strong for a state.
-    (warning,) = curve(fold, "noise", (1e-7, 1.1), against="coupling").warnings
-    assert "largest_coupling" in warning
+    warnings = curve(fold, "noise", (1e-7, 1.1), against="coupling").warnings
+    assert any("largest_coupling" in warning for warning in warnings)
 
 
 def test_a_coupling_beyond_doubles_ends_a_curve():
