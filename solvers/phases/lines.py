@@ -8,7 +8,7 @@ import numpy.typing as npt
 from meanfield import Curve, CurvePoint, Domain, MeanfieldError, OrganisingPoint
 from meanfield.harmonics import Layout, moments_of
 
-from ..two_parameters import triple_point, zero_field_point
+from ..two_parameters import states_of, triple_point, zero_field_point
 from .found import ON_CURVE, Found, add_curve
 from .plane import crossings, graphs_of, walls_of
 from .window import BESIDE
@@ -139,19 +139,11 @@ def _passes_stable(line: Curve, point: OrganisingPoint) -> bool | None:
         return None
     if len(around) == 2:
         return True
-    own, *others = _states(point)
+    own, *others = states_of(point)
     domain = line.problem.domain
     lengths = [_lengths(domain, point.layout, *state) for state in (own, *others)]
     one = not others or any(np.abs(lengths[0] - each).max() <= SAME_STATE for each in lengths[1:])
     return None if one else False
-
-
-def _states(point: OrganisingPoint) -> list[tuple[Floats, Floats]]:
-    """Return the states of equal free energy at an organising point."""
-    others = (
-        () if point.other_cosine is None or point.other_sine is None else (point.other_cosine, point.other_sine)
-    )
-    return [(point.cosine, point.sine), *zip(*others, strict=True)]
 
 
 def _triple_points(found: Found, first: int, second: int) -> list[OrganisingPoint]:
@@ -226,7 +218,7 @@ def _complete(found: Found, point: OrganisingPoint) -> None:
 
 def _has_pair(line: Curve, point: OrganisingPoint, pair: tuple[int, int]) -> bool:
     """Return whether a first-order line has two states of a triple point there, in any orientation and order."""
-    states = _states(point)
+    states = states_of(point)
     if line.type != "transition" or len(states) <= max(pair):
         return False
     domain = line.problem.domain

@@ -29,7 +29,10 @@ class Arc:
         return self._points[arclength]
 
     def zero(self, function: Callable[[Point], float]) -> tuple[Point, tuple[float, float]] | None:
-        """Return the point where a function of the point vanishes, and how far x and q are known."""
+        """Return the point where a function of the point vanishes, and how far x and q are known.
+
+        Where Newton's method fails on the way, to the nearest points found on both sides of it.
+        """
         values: dict[float, float] = {}
 
         def scalar(arclength: float) -> float:
@@ -45,7 +48,9 @@ class Arc:
                 return None
             root = float(brentq(scalar, low, high, xtol=4 * EPS * max(1.0, high), rtol=4 * EPS))
         except ArithmeticError:
-            return None
+            if len(values) <= 2:
+                return None
+            root = min(values, key=lambda place: abs(values[place]))
         point = self(root)
         assert point is not None
         sides = [

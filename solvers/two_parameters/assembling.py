@@ -15,7 +15,8 @@ from ..watching import Watch
 from .branch_points import branch_point_start
 from .extended import ExtendedEquation
 from .folds import fold_start
-from .following import Knot, Side, behind_start, extended, follow, turned_back
+from .following import behind_start, follow, turned_back
+from .knots import Knot, Side, extended
 from .meetings import folded_end, meeting_of, meeting_short_of, separation
 from .plane import Plane
 from .recording import Row, organising, recorded, row_of, stationary_point, threshold_label, uniform_row

@@ -13,7 +13,8 @@ from .at_place import state_at
 from .branch_points import BranchPointEquation, nearest_block
 from .extended import ExtendedEquation, null_direction
 from .folds import FoldEquation, null_vectors
-from .following import Knot, follow, turned_back
+from .following import follow, turned_back
+from .knots import Knot
 from .plane import Plane
 from .states import AtState
 from .transitions import TransitionEquation

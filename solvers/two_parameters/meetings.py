@@ -13,7 +13,7 @@ from ..newton import POLISHED, correct
 from .beside import Symmetric, birth_beside, cusp_beside, end_beside, part_of_symmetry, symmetric_part
 from .extended import COLLAPSED, Halving
 from .folds import FoldEquation, null_vectors
-from .following import Knot, Side, extended
+from .knots import Knot, Side, extended
 from .plane import Plane
 from .states import AtState
 from .transitions import group_of

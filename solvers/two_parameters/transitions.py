@@ -266,16 +266,14 @@ def transition_start(start: Start, plane: Plane) -> Point | End:
 
 
 def _first_point(start: Start, plane: Plane) -> Point | End:
-    """Return :func:`transition_start` whether its states are apart or not."""
+    """Return the first point of the line through a start in a plane, whose two states may turn out to be one."""
     if start.second is None and plane.confined and start.organising not in BEGINNINGS:
         raise InvalidInput("a transition in a confinement is between two states, and the start names one")
     place, basis, b = located(start, plane, start.first)
     if start.second is not None:
-        _, other, second = located(start, plane, start.second)
-        if basis.fourier is not None and other.fourier is not None:
-            # Of the images of the second state the nearest may merge with the first.
-            images = other.images(second)
-            second = min(images, key=lambda image: length(_apart((basis, b), (other, image)).ravel(), 0.0))
+        aligned = plane.confined and not start.has_orders
+        moments = _nearest_image(plane, start.first, start.second) if aligned else start.second
+        _, other, second = located(start, plane, moments)
         equation = TransitionEquation(plane, (basis, other))
         return first_point(equation, np.concatenate([b, second, [place[0]]]), place[1])
     if start.organising not in BEGINNINGS:
@@ -301,6 +299,18 @@ def _first_point(start: Start, plane: Plane) -> Point | End:
         apart = np.concatenate([null[1], -null[1], [0.0]]) / np.sqrt(2.0)
         found = beside([equation], np.concatenate([b, b, [place[0]]]), place[1], apart)
     return first_point(equation, *found, start.organising)
+
+
+def _nearest_image(plane: Plane, first: Pair, second: Pair) -> Pair:
+    """Return the moments of the image of a state, under all that keeps the confinement, nearest to another state.
+
+    Of all images that one may merge with it.
+    """
+    one, other = (cosine[1:] - 1j * sine[1:] for cosine, sine in (first, second))
+    count, images = min(one.size, other.size), plane.images(other)
+    apart = np.abs(images[:, :count] - one[:count]) / np.arange(1, count + 1)
+    nearest = images[int(np.argmin((apart**2).sum(axis=1)))]
+    return np.append(second[0][:1], nearest.real), np.append(second[1][:1], -nearest.imag)
 
 
 def _with_born(start: Start, plane: Plane) -> Point | End:

@@ -13,7 +13,9 @@ from meanfield.theory import UniformPoint, lacks_normal_form, mode_interactions,
 from ..bases import EPS, Floats
 from ..branches.continuation import Point, length
 from .beside import FIRST, NEARBY, NEARLY_CRITICAL, point_beside
-from .following import KNOWN, Side, extended, follow, turned_back, turns_freely
+from .events import KNOWN, turns_freely
+from .following import follow, turned_back
+from .knots import Side, extended
 from .normal_form import tricritical_among
 from .plane import COUPLING, Plane
 from .thresholds import ThresholdEquation

@@ -1,0 +1,138 @@
+"""Organising points between two points of a followed curve, where functions of its points vanish."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from functools import partial
+
+from ..bases import EPS
+from ..branches.continuation import Point
+from .arc import ROUNDINGS, Arc, strayed_by
+from .knots import Event, Knot, Side, between, extended, vertical
+
+# Of a curve that passes where nothing fixes the angle of its states.
+LET_GO = (
+    "where the confinement vanishes nothing holds states without an axis: beside it points are known less well, "
+    "and organising points are not told"
+)
+# Organising points at which a direction of a clustered state is neutral beside those of its curve.
+NEUTRAL = ("mode interaction", "end point", "tricritical")
+# Unknowns at a point of a curve are known to this: near organising points equations are ill-conditioned.
+KNOWN = 1e-9
+
+
+def events_between(arc: Arc, last: Knot, knot: Knot, side: Side) -> list[Knot]:
+    """Return the organising points between two knots, and where the first parameter turns.
+
+    Those that are not located are warned of.
+    """
+    equation, let_go, changed = extended(knot.point), _lets_go(last, knot), _vanishing(last, knot)
+    if not (changed or let_go) and equation.kind in ("fold", "branch point") and _changed_states(last, knot):
+        side.changing += [last, knot]
+    if changed and equation.kind != "threshold" and all(turns_freely(each.point) for each in (last, knot)):
+        # Rotations are neutral all along.
+        changed = [each for each in changed if each[0] not in NEUTRAL]
+    if let_go and any(basis.fourier is not None for basis in equation.bases):
+        side.warnings.append(LET_GO)
+        changed = []
+    located = [_located(arc, last, knot, side, *each) for each in changed]
+    found = [each for each in located if each is not None]
+    if last.row.tangent[0] * knot.row.tangent[0] < 0.0 and not vertical([last, knot]):
+        turn = arc.zero(_first_rate)
+        # At a cusp both parameters turn.
+        if turn is not None and all(abs(turn[0].arclength - each.point.arclength) > KNOWN for each in found):
+            found.append(Knot.at(turn[0]))
+    return sorted(found, key=lambda each: each.point.arclength)
+
+
+def _located(
+    arc: Arc, last: Knot, knot: Knot, side: Side, kind: str, mode: int | None, function: Callable[[Point], float]
+) -> Knot | None:
+    """Return the organising point at which a function vanishes between two knots.
+
+    None if it is one of the two, and marked there, if rotations are neutral there, or if it is not located, which
+    the side says then.
+    """
+    rounding = [_is_rounding(each.point, function) for each in (last, knot)]
+    located = None if all(rounding) else arc.zero(function)
+    if located is None:
+        if any(rounding):
+            side.untold.setdefault(kind, []).extend([last, knot])
+        else:
+            article = "an" if kind[0] in "aeiou" else "a"
+            side.warnings.append(f"{article} {kind} {between(last, knot)} was not located")
+        return None
+    point, error = located
+    at_end = _same_knot(point, (last, knot))
+    if at_end is not None:
+        at_end.event = at_end.event or Event(kind, error, mode)
+        return None
+    free = kind in NEUTRAL and extended(knot.point).kind != "threshold" and turns_freely(point)
+    return None if free else Knot.at(point, Event(kind, error, mode))
+
+
+def _vanishing(last: Knot, knot: Knot) -> list[tuple[str, int | None, Callable[[Point], float]]]:
+    """Return the functions that change their signs between two knots: their types, the modes and themselves."""
+    equation = extended(knot.point)
+    found: list[tuple[str, int | None, Callable[[Point], float]]] = [
+        (kind, None, function)
+        for (kind, function), before, after in zip(equation.tests, last.tests, knot.tests, strict=True)
+        if before * after < 0.0
+    ]
+    states = _changed_states(last, knot)
+    return found + [
+        (equation.of_margins, mode if equation.kind == "threshold" else None, partial(_margin, (place, mode)))
+        for (place, mode), margin in (knot.margins if states else {}).items()
+        if place in states and last.margins.get((place, mode), margin) * margin < 0.0
+    ]
+
+
+def _changed_states(last: Knot, knot: Knot) -> set[int]:
+    """Return the states of which margins may vanish between two knots."""
+    return extended(knot.point).changed_states(last.row.counts, knot.row.counts)
+
+
+def _lets_go(last: Knot, knot: Knot) -> bool:
+    """Return whether the confinement vanishes between two knots, or is rounding at one.
+
+    Where it does rotations of a state are free, and of one without an axis of it the system is singular.
+    """
+    equation = extended(knot.point)
+    if not equation.plane.confined:
+        return False
+    basis = equation.basis
+    before, after = (
+        equation.plane.coefficients(float(each.point.b[-1]), each.point.q, basis.degrees, basis).forces
+        for each in (last, knot)
+    )
+    return bool(before @ after <= 0.0)
+
+
+def _same_knot(point: Point, knots: tuple[Knot, Knot]) -> Knot | None:
+    """Return the knot that a located point is to rounding, as where a curve starts at it; None if it is neither."""
+    tolerance = ROUNDINGS * EPS * max(1.0, abs(point.arclength))
+    return next((knot for knot in knots if abs(knot.point.arclength - point.arclength) <= tolerance), None)
+
+
+def _first_rate(point: Point) -> float:
+    """Return a multiple of the rate of the first parameter along the curve, which vanishes where that turns."""
+    system = extended(point).system(point.b, point.q)
+    across, down = system.normal
+    in_x, in_q = system.place.slopes[0]
+    return float(in_q * across - in_x * down)
+
+
+def turns_freely(point: Point) -> bool:
+    """Return whether the confinement vanishes at a point, where rotations are neutral and no mode is critical."""
+    return extended(point).system(point.b, point.q).states[0].coefficients.forces_vanish
+
+
+def _is_rounding(point: Point, function: Callable[[Point], float]) -> bool:
+    """Return whether the rounding of the unknowns decides the sign of a function of a point."""
+    solution, (shift, shift_q) = point.solution, strayed_by(point)
+    moved = replace(point, solution=replace(solution, b=solution.b + shift, q=solution.q + shift_q))
+    return abs(function(moved) - function(point)) >= abs(function(point))
+
+
+def _margin(key: tuple[int, int], point: Point) -> float:
+    """Return the number that vanishes where a mode is critical."""
+    return extended(point).margins(point)[key]
