@@ -423,7 +423,9 @@ class Geometry(Protocol):
     def search_resolves(self, problem: Equation, coupling: Number) -> bool:
         """Return whether the search resolves all densities and tells them apart, so that branches add no states."""
 
-    def search_all(self, problem: Equation, sign: int, coupling: Number, known: list["Point"]) -> "Searched":
+    def search_all(
+        self, problem: Equation, sign: int, coupling: Number, known: list["Point"], *, minima: bool = False
+    ) -> "Searched":
         """Return the states that a search from random starts finds at a coupling beside the known ones."""
 
     def spectrum(self, state: State) -> Spectrum:

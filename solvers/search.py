@@ -175,11 +175,21 @@ def known_states(space: SearchSpace[S], states: Sequence[S], uniform: bool) -> l
     return met
 
 
-def search(space: SearchSpace[S], met: list[Met[S]]) -> Searched:
-    """Return the states that were found, and added to those met before, and how complete they are."""
+def search(space: SearchSpace[S], met: list[Met[S]], *, minima: bool = False) -> Searched:
+    """Return the states that were found, and added to those met before, and how complete they are.
+
+    Parameters
+    ----------
+    space
+        The densities.
+    met
+        The states known before.
+    minima
+        Whether to make relaxations alone, which end at stable states.
+    """
     most, theorem = space.bound
     before = len(met)
-    found = _Search(space, met).result() if before < most else Searched([], "")
+    found = _Search(space, met, minima).result() if before < most else Searched([], "")
     points = [each.state for each in met[before:] if each.state is not None]
     return Searched(points, "", theorem=theorem) if len(met) >= most else found._replace(points=points)
 
@@ -203,24 +213,26 @@ def _entered(space: SearchSpace[S], met: list[Met[S]], state: S | None) -> Met[S
 class _Search(Generic[S]):
     """A search: the states met, the ends seen in each part with their states, and what ended at no state."""
 
-    def __init__(self, space: SearchSpace[S], met: list[Met[S]]) -> None:
+    def __init__(self, space: SearchSpace[S], met: list[Met[S]], minima: bool) -> None:
         self._space, self._met, self._before = space, met, len(met)
+        self._kinds = [kind for kind in space.starts if kind is Kind.RELAXED or not minima]
         self._seen: defaultdict[int, tuple[Catalogue, list[Met[S] | Lost]]] = defaultdict(lambda: (Catalogue(), []))
         self._lost = self._unresolved = 0
         self._generator = np.random.Generator(np.random.PCG64(SEED))
 
     def result(self) -> Searched:
         """Make rounds until they are enough, and return what is to be said of them."""
-        starts = self._space.starts
-        done, doubt = dict.fromkeys(starts, 0), ""
-        while turns := {kind: more for kind in starts if (more := self._further(kind, done[kind], doubt))}:
+        kinds = self._kinds
+        done, doubt = dict.fromkeys(kinds, 0), ""
+        while turns := {kind: more for kind in kinds if (more := self._further(kind, done[kind], doubt))}:
             for kind, more in turns.items():
                 self._make(kind, more)
                 done[kind] += more
-            self._make(Kind.BETWEEN, max(turns.values()))
+            if Kind.NEWTON in kinds:
+                self._make(Kind.BETWEEN, max(turns.values()))
             doubt = self._space.doubt([met.state for met in self._met], self._unresolved)
             logger.info("search: %d states after %d rounds", len(self._met), max(done.values()))
-        runs, minima = (self._tally(kind) if kind in starts else None for kind in (Kind.NEWTON, Kind.RELAXED))
+        runs, minima = (self._tally(kind) if kind in kinds else None for kind in (Kind.NEWTON, Kind.RELAXED))
         lost, unresolved = self._lost, self._unresolved
         return Searched([], self._space.among, runs, minima, doubt=doubt, lost=lost, unresolved=unresolved)
 
@@ -231,7 +243,7 @@ class _Search(Generic[S]):
             return fewest - done
         missing = doubt.startswith(MISSING) and kind is Kind.NEWTON
         tally = self._tally(kind, self._before)
-        if (tally.settled and not missing) or not any(met.runs for met in self._met):
+        if (tally.settled and not missing) or not any(met.runs or met.relaxations for met in self._met):
             return 0
         wanted = max(1, math.ceil(tally.wanting / self._space.starts[kind]))
         # What was missing may have been found beyond the usual number of rounds.

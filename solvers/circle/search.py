@@ -80,13 +80,15 @@ def search_resolves(geometry: Geometry, problem: Equation, coupling: Number) -> 
     return False
 
 
-def search_all(geometry: Geometry, problem: Equation, sign: int, coupling: Number, known: list[Point]) -> Searched:
+def search_all(
+    geometry: Geometry, problem: Equation, sign: int, coupling: Number, known: list[Point], *, minima: bool = False
+) -> Searched:
     """Return the states at a coupling that are not known, with what was searched."""
     equation = stationary_equation(geometry, problem, 1, sign)
     if equation is None:
         return Searched([], AMONG, theorem="the potential acts on no density")
     space = Densities(geometry, problem, sign, coupling, equation)
-    return search(space, known_states(space, known, not space.ensemble.confined))
+    return search(space, known_states(space, known, not space.ensemble.confined), minima=minima)
 
 
 class Densities(SearchSpace[Point]):

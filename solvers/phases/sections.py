@@ -11,11 +11,13 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from meanfield import Branch, CurvePoint, Diagram, Equation
+from meanfield import Branch, CurvePoint, Diagram, Equation, MeanfieldError
 from meanfield.equations import Interaction, has_free_energy
 from meanfield.records import FREE_ENERGY_GAP, segments
 
+from ..bounds import bounded_below
 from ..diagram import bifurcation_diagram
+from ..domains import solvers_of
 from .window import UNIFORM, Window
 
 Floats = npt.NDArray[np.float64]
@@ -24,6 +26,10 @@ Floats = npt.NDArray[np.float64]
 BEYOND = 1.05
 # Steps of the search of a coupling in a piece of a branch, and couplings at which two free energies are compared.
 BISECTIONS, TRIED = 50, 24
+# Free energies of one state, computed twice and between the points of a branch, agree to this.
+SAME_GAP = 1e-4
+# Relaxations are made at the strongest couplings less this share, which branches pass that leave there.
+INSIDE = 1e-6
 # Generations of branches, and as many more as there are where some are left out.
 DEPTHS = 2, 3, 4
 
@@ -51,8 +57,9 @@ class Phase(NamedTuple):
 
 
 class _Piece(NamedTuple):
-    """A stable piece of a branch: the branch, arclength, coupling, free energy and their derivatives."""
+    """A piece of a branch: whether it is stable, the branch, arclength, coupling, free energy and derivatives."""
 
+    stable: bool
     branch: Branch
     start: int
     length: Floats
@@ -66,10 +73,42 @@ class Section:
     """A bifurcation diagram at one value of the parameter."""
 
     def __init__(self, window: Window, value: float, search: bool) -> None:
-        self.value = value
-        self.diagram = _diagram_at(window, value, search and window.problem.noise > 0)
+        self.value, noisy = value, window.problem.noise > 0
         self._unit, self.parameter, self._name_of = window.unit(value), window.parameter, window.name_of
-        self._pieces = [piece for branch in self.diagram.branches for piece in _pieces(self.diagram, branch)]
+        self._take(_diagram_at(window, value, search and noisy))
+        if noisy and not search and self._lacks_states(window.couplings(value)):
+            self._take(_diagram_at(window, value, True))
+
+    def _take(self, diagram: Diagram) -> None:
+        self.diagram = diagram
+        self._pieces = [piece for piece in _all_pieces(diagram) if piece.stable]
+
+    def _lacks_states(self, couplings: tuple[float, float]) -> bool:
+        """Return whether relaxations at the strongest couplings end at states that no branch of the diagram has.
+
+        Branches born beyond them come from there, and none within leads to them.
+        """
+        problem = self.diagram.problem
+        geometry = solvers_of(problem).geometry
+        if problem.confinement is not None or not geometry.searches(problem):
+            return False
+        pieces = _all_pieces(self.diagram)
+        for sign, end in zip((-1, 1), couplings, strict=True):
+            coupling = (1.0 - INSIDE) * end
+            if sign * coupling <= 0.0 or not bounded_below(problem.at(coupling=coupling)):
+                continue
+            if any(_goes_on_to(piece, coupling) for piece in pieces):
+                continue
+            known = np.array([gap for piece in pieces for gap in _gaps(piece, coupling)])
+            try:
+                found = geometry.search_all(problem, sign, coupling, [], minima=True).points
+            except MeanfieldError:
+                # The diagram says that such states were not looked for.
+                continue
+            for gap in (problem.positive_noise * point.invariant for point in found):
+                if not np.abs(known - gap).min(initial=np.inf) <= SAME_GAP * (1.0 + abs(gap)):
+                    return True
+        return False
 
     def phase(self, height: float) -> Phase | None:
         """Return what is stable at a height in units of the window, None where a stable state is not known.
@@ -150,6 +189,11 @@ def _range(window: Window, value: float) -> tuple[float, float]:
     return (low, high) if critical is None or low > critical else (low, max(high, BEYOND * critical))
 
 
+def _all_pieces(diagram: Diagram) -> list[_Piece]:
+    """Return the pieces of the branches of a diagram, stable and unstable ones."""
+    return [piece for branch in diagram.branches for piece in _pieces(diagram, branch)]
+
+
 def _pieces(diagram: Diagram, branch: Branch) -> list[_Piece]:
     coupling = np.asarray(branch.coupling, dtype=float)
     rate = np.asarray(branch.tangent_coupling, dtype=float)
@@ -162,12 +206,12 @@ def _pieces(diagram: Diagram, branch: Branch) -> list[_Piece]:
         fall = -0.5 * (branch.moments.lengths**2 @ attractions) * rate
     return [
         _Piece(
+            kind == 0,
             branch,
             start,
             *(column[start : stop + 1] for column in (branch.arclength, coupling, rate, gap, fall)),
         )
         for start, stop, kind in segments(branch, np.sign(branch.unstable))
-        if kind == 0
     ]
 
 

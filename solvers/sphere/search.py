@@ -81,17 +81,19 @@ def search_resolves(geometry: Geometry, problem: Equation, coupling: Number) -> 
     return problem.domain.has_azimuth and strong and not field.cut and resolves_all(field)
 
 
-def search_all(geometry: Geometry, problem: Equation, sign: int, coupling: Number, known: list[Point]) -> Searched:
+def search_all(
+    geometry: Geometry, problem: Equation, sign: int, coupling: Number, known: list[Point], *, minima: bool = False
+) -> Searched:
     """Return the states at a coupling that are not known, about an axis and on S^2 among all densities."""
     field = _field(problem, coupling)
     most, theorem = _most_states(problem, field)
     if len(known) + (problem.confinement is None) >= most:
         return Searched([], "", theorem=theorem)
-    zonal = zonal_states(geometry, problem, sign, coupling, field, known) if problem.zonal else []
+    zonal = zonal_states(geometry, problem, sign, coupling, field, known) if problem.zonal and not minima else []
     space = Densities(geometry, problem, sign, coupling, field)
     met = known_states(space, [*known, *zonal], problem.confinement is None)
     space.know(met)
-    searched = search(space, met)
+    searched = search(space, met, minima=minima)
     return searched._replace(points=[*zonal, *searched.points])
 
 
