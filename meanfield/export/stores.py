@@ -10,7 +10,7 @@
 Every file takes its name, by an atomic renaming, when it is complete. So a value is complete if its ``result.json``
 is there, whatever was killed when, and two runs that compute the same value leave the result of one of them. Locks
 only spare the second run the work: they end with the process that holds them, and where a file system has none both
-runs compute.
+runs compute. Every result says of which sweep and value it is, and in another place counts as missing.
 """
 
 import contextlib
@@ -35,6 +35,8 @@ SCHEMA_VERSION = 1
 MANIFEST = "sweep.json"
 CLAIMS = "sweep.claims"
 RESULT = "result.json"
+# The entry of a result that says of which sweep and value it is.
+TASK = "task"
 # The byte that is locked while the store is begun, behind those of all values.
 BEGINNING = 2**40
 # Characters of a value in a sentence.
@@ -80,6 +82,7 @@ class Store:
         # Later calls may have another working directory.
         self.path = Path(path).absolute()
         self._claims: int | None = None
+        self._sweep = ""
 
     def identity(self) -> dict[str, Any]:
         """Return what identifies the sweep of the store.
@@ -122,10 +125,14 @@ class Store:
             self._claims = None
 
     def result(self, index: int) -> Result | None:
-        """Return the result of a value; None if it is missing or damaged, or its record is."""
+        """Return the result of a value; None if it is missing or damaged, or its record is, or of another value."""
         folder = self._folder(index)
         try:
             values = _sound((folder / RESULT).read_text(encoding="utf-8"), RESULT_FORMAT)
+            own = self._task(index)
+            # Stores of before do not tell of which value a result is.
+            if values.get(TASK, own) != own:
+                return None
             known = Result(**{name: values[name] for name in Result.__dataclass_fields__})
             if known.file and (folder / known.file).stat().st_size != known.size:
                 return None
@@ -146,7 +153,7 @@ class Store:
             folder.mkdir(exist_ok=True)
             if record is not None:
                 write_files({folder / result.file: bytes_writer(record)}, force=True)
-            _write(folder / RESULT, RESULT_FORMAT, vars(result))
+            _write(folder / RESULT, RESULT_FORMAT, vars(result) | {TASK: self._task(index)})
         except OSError as error:
             raise ComputationFailed(f"{folder} could not be made ({error.strerror})") from error
         except InvalidInput as error:
@@ -178,6 +185,11 @@ class Store:
             # A file system without locks.
             return True
         return True
+
+    def _task(self, index: int) -> str:
+        """Return what identifies a value: the digest of the sweep, and its number."""
+        self._sweep = self._sweep or str(self.identity().get(digests.KEY, ""))
+        return f"{self._sweep} {index}"
 
     def _folder(self, index: int) -> Path:
         return self.path / f"{index:06d}"

@@ -132,10 +132,14 @@ class Found:
         return bool(np.max(np.abs(self._scaled(one) - self._scaled(other))) <= SAME_POINT)
 
     def _same_ends(self, one: Curve, other: Curve) -> bool:
-        """Return whether two curves, both followed as far as they go, have the same ends and states there."""
+        """Return whether two curves, both followed as far as they go, have the same ends and states there.
+
+        States are the same up to a turn by half of a circle.
+        """
+        last = [0, -1]
         ends = [
-            np.column_stack([curve.first[[0, -1]], np.log(np.abs(curve.second[[0, -1]])), curve.moment(1)[[0, -1]]])
-            for curve in (one, other)
+            np.column_stack([each.first[last], np.log(np.abs(each.second[last])), np.abs(each.moment(1)[last])])
+            for each in (one, other)
         ]
         if not np.isfinite(ends).all():
             return False

@@ -50,9 +50,21 @@ def curve_from(
     watch: Watch,
     describe: Callable[[], dict[str, Any]],
 ) -> Curve:
-    """Return the record of the curve through a start."""
+    """Return the record of the curve through a start.
+
+    Raises
+    ------
+    InvalidInput
+        If none is found through it, or none of what is found lies in the interval.
+    """
     plane = plane_of(start, names, interval)
-    first = STARTS[start.kind](start, plane)
+    try:
+        first = STARTS[start.kind](start, plane)
+    except np.linalg.LinAlgError as error:
+        raise InvalidInput(
+            f"no {start.kind} was found through the start, where its equations are singular ({error}): other "
+            "curves pass there; start from another point of it"
+        ) from error
     if isinstance(first, End):
         raise InvalidInput(f"no curve was followed from the start: {first.outcome}")
     equation = extended(first)
@@ -70,6 +82,13 @@ def curve_from(
             sides = {direction: sides[direction]}
             break
     watch(2, 2, label)
+    values = [knot.row.values[0] for side in sides.values() for knot in side.knots]
+    if not any(map(plane.contains, values)):
+        raise InvalidInput(
+            f"no point of the {equation.kind} that was found at the start is in the interval [{interval[0]:g}, "
+            f"{interval[1]:g}] of {names[0]}: beside the start it has {names[0]} = {values[0]:.6g}; give one that "
+            "contains that"
+        )
     return _joined(sides, label, equation, plane, describe)
 
 

@@ -18,14 +18,20 @@ from .knots import Knot
 from .plane import Plane
 from .states import AtState
 from .transitions import TransitionEquation
-from .unknowns import basis_of, moments_from, packed_moments, unknown_of, with_or_without_axis, without_axis
+from .unknowns import (
+    Symmetric,
+    basis_of,
+    moments_from,
+    packed_moments,
+    unknown_of,
+    with_or_without_axis,
+    without_axis,
+)
 
 # The uniform state may be the one that states are born of where a strength is this close to one.
 NEARLY_CRITICAL = 0.1
 # The curve is followed to both sides by so many steps up to this length.
 NEARBY, FIRST = Arclength(max_step=0.02, max_points=40), 0.002
-# A basis and the unknown of a state in it.
-Symmetric = tuple[Basis, Floats]
 
 
 def cusp_beside(plane: Plane, basis: Basis, b: Floats, place: tuple[float, float]) -> Knot | None:

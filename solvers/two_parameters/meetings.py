@@ -10,7 +10,7 @@ from meanfield.records import CurveType
 from ..bases import Floats
 from ..branches.continuation import Point, length
 from ..newton import POLISHED, correct
-from .beside import Symmetric, birth_beside, cusp_beside, end_beside, part_of_symmetry, symmetric_part
+from .beside import birth_beside, cusp_beside, end_beside, part_of_symmetry, symmetric_part
 from .extended import COLLAPSED, Halving
 from .folds import FoldEquation, null_vectors
 from .knots import Knot, Side, extended
@@ -18,6 +18,7 @@ from .plane import Plane
 from .states import AtState
 from .transitions import group_of
 from .uniform_ends import larger, leads_to
+from .unknowns import Symmetric
 
 # States meet within this share of the last chord of where its ends say.
 STRAYED = 0.3

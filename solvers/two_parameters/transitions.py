@@ -31,7 +31,7 @@ from .folds import FoldEquation, null_vectors
 from .plane import Plane
 from .starts import Start, all_beside, beside, first_point, inside_first, located, threshold_of
 from .states import AtState, GradientState
-from .unknowns import Pair, basis_of, moments_from, unknown_among
+from .unknowns import Pair, Symmetric, basis_of, moments_from, unknown_among
 
 # Organising points at which first-order lines begin.
 BEGINNINGS = ("tricritical", "cusp", "end point")
@@ -321,45 +321,56 @@ def _with_born(start: Start, plane: Plane) -> Point | End:
     InvalidInput
         If none is born of a state of the line.
     """
-    place, basis, b = located(start, plane, start.first)
-    if start.second is None:
-        mode = threshold_of(start)
-        own = basis_of(plane, np.eye(1, mode + 1, mode)[0], place)
-        direction = np.where(own.degrees == mode, 1.0, 0.0)
-        found = _beside_born(plane, place, (basis, b), (own, np.zeros(own.degrees.size)), direction)
-        if found is not None:
-            return first_point(*found)
-    else:
-        _, other, second = located(start, plane, start.second)
-        states = (basis, b), (other, second)
-        for kept, parent in (states, states[::-1]):
-            with contextlib.suppress(InvalidInput):
-                born = born_of(plane, place, *parent)
-                direction = null_vectors(plane, born.basis, place, born.unknown)[1]
-                found = _beside_born(plane, place, kept, (born.basis, born.unknown), direction)
-                if found is not None:
-                    return first_point(*found)
+    place, *_ = located(start, plane, start.first)
+    first, second = (
+        None if moments is None else located(start, plane, moments)[1:] for moments in (start.first, start.second)
+    )
+    for kept, parent in ((first, second), (second, first)):
+        with contextlib.suppress(InvalidInput):
+            basis, unknown, direction = _born_at(start, plane, place, parent)
+            found = _beside_born(plane, place, kept, (basis, unknown), direction)
+            if found is not None:
+                return first_point(*found)
     raise InvalidInput(
         "no state was found that is born at the end point and whose line with the other one goes on from it"
     )
 
 
+def _born_at(
+    start: Start, plane: Plane, place: tuple[float, float], parent: Symmetric | None
+) -> tuple[Basis, Floats, Floats]:
+    """Return the basis, the unknown and the direction of the state born of one, None being the uniform one.
+
+    Raises
+    ------
+    InvalidInput
+        If none is.
+    """
+    if parent is not None:
+        born = born_of(plane, place, *parent)
+        return born.basis, born.unknown, null_vectors(plane, born.basis, place, born.unknown)[1]
+    mode = threshold_of(start)
+    basis = basis_of(plane, np.eye(1, mode + 1, mode)[0], place)
+    return basis, np.zeros(basis.degrees.size), np.where(basis.degrees == mode, 1.0, 0.0)
+
+
 def _beside_born(
-    plane: Plane,
-    place: tuple[float, float],
-    kept: tuple[Basis, Floats],
-    born: tuple[Basis, Floats],
-    direction: Floats,
+    plane: Plane, place: tuple[float, float], kept: Symmetric | None, born: Symmetric, direction: Floats
 ) -> tuple[TransitionEquation, Floats, float] | None:
     """Return the system of a state and one that is born, and a point of it along the direction or against that.
 
-    First the way towards the other state, of which images on two sides would not merge where the states do.
+    The state that is kept is None for the uniform one. First the way towards it, of which images on two sides would
+    not merge where the states do.
     """
-    equation = TransitionEquation(plane, (kept[0], born[0]))
-    b = np.concatenate([kept[1], born[1], [place[0]]])
-    towards = np.copysign(1.0, unknown_among(kept[0], born[0], direction) @ kept[1])
+    others = () if kept is None else (kept,)
+    equation = TransitionEquation(plane, tuple(basis for basis, _ in (*others, born)))
+    own = np.concatenate([np.zeros(0), *(unknown for _, unknown in others)])
+    b = np.concatenate([own, born[1], [place[0]]])
+    towards = 1.0
+    if kept is not None:
+        towards = float(np.copysign(1.0, unknown_among(kept[0], born[0], direction) @ kept[1]))
     for sign in (towards, -towards):
-        away = np.concatenate([np.zeros(kept[1].size), sign * direction, [0.0]])
+        away = np.concatenate([np.zeros(own.size), sign * direction, [0.0]])
         with contextlib.suppress(InvalidInput):
             return equation, *beside([equation], b, place[1], away)
     return None

@@ -19,6 +19,8 @@ from ..sphere import TRIVIAL, Group, recognised
 from .plane import Plane
 
 Pair = tuple[Floats, Floats]
+# A basis and the unknown of a state in it.
+Symmetric = tuple[Basis, Floats]
 # A moment below this is rounding noise of a state that does not have it.
 SIGNIFICANT = 1e-8
 

@@ -272,6 +272,23 @@ def test_a_changed_result_and_a_lost_record_are_computed_again(diagrams, tmp_pat
     assert open_sweep(store).status.tolist() == ["missing", "complete", "complete", "missing"]
 
 
+def test_a_result_counts_for_its_own_sweep_and_value_only(tmp_path):
+    store, calls = tmp_path / "store", tmp_path / "calls"
+    calls.mkdir()
+
+    def run(values):
+        return sweep(FAMILY, {"beta": values}, functions.counted, {"folder": str(calls)}, store=store)
+
+    wanted = run([1.0, 2.0, 3.0]).numbers["result"].tolist()
+    (store / "000001").rename(store / "other")
+    (store / "000002").rename(store / "000001")
+    (store / "other").rename(store / "000002")
+    assert run([1.0, 2.0, 3.0]).numbers["result"].tolist() == wanted
+    # Another sweep goes on in a directory that has lost what identified the first one.
+    (store / "sweep.json").unlink()
+    assert run([4.0, 5.0, 6.0]).numbers["result"].tolist() == [16.0, 25.0, 36.0]
+
+
 @pytest.mark.parametrize(
     ("change", "words"),
     [
