@@ -223,6 +223,8 @@ def _given(settings: argparse.Namespace) -> dict[str, float]:
     found: dict[str, float] = {}
     for text in settings.given or ():
         name, _, value = text.partition("=")
+        if name.strip() in found:
+            raise InvalidInput(f"--given has {name.strip()} twice; give one number for it")
         try:
             found[name.strip()] = float(number(value))
         except argparse.ArgumentTypeError:

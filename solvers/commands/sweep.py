@@ -3,6 +3,7 @@
 import argparse
 import contextlib
 import csv
+import math
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
@@ -226,9 +227,8 @@ def _points(name: str) -> list[dict[str, float]]:
     try:
         with Path(name).open(newline="", encoding="utf-8") as stream:
             header, first, *rows = [row for row in csv.reader(stream) if row]
-        return [
-            {key.strip(): float(entry) for key, entry in zip(header, row, strict=True)} for row in (first, *rows)
-        ]
+        names = [key.strip() for key in header]
+        points = [{key: float(entry) for key, entry in zip(names, row, strict=True)} for row in (first, *rows)]
     except OSError as error:
         raise InvalidInput(f"the values {name} cannot be read: {error.strerror}") from error
     except ValueError as error:
@@ -236,6 +236,10 @@ def _points(name: str) -> list[dict[str, float]]:
             f"{name} is no table of values: its first line names the parameters, as in beta,noise, and each "
             "further line has a number for each"
         ) from error
+    if len(points[0]) < len(names):
+        twice = next(key for key in names if names.count(key) > 1)
+        raise InvalidInput(f"{name} has two columns {twice}; leave one of them")
+    return points
 
 
 def _family(parser: Parser, settings: argparse.Namespace, values: Any) -> Equation:
@@ -290,6 +294,8 @@ def _options(problem: Equation, settings: argparse.Namespace, values: Any) -> di
     if diagram and settings.coupling is not None:
         options["interval"] = tuple(settings.coupling)
     if settings.relative is not None:
+        if not all(map(math.isfinite, settings.relative)):
+            raise InvalidInput(f"--relative takes finite numbers, not {' '.join(map(str, settings.relative))}")
         options["relative"] = tuple(settings.relative) if diagram else settings.relative[0]
     own = {name: getattr(settings, name) for name in OPTIONS[settings.compute]}
     alike = ("depth", "replicas", "times", "degrees", "on_failure")

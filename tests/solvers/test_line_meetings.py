@@ -1,11 +1,14 @@
 """First-order lines that meet others in end points, where a state becomes unstable and another is born."""
 
+import dataclasses
+
 import numpy as np
 import pytest
 
 from meanfield import (
     Circle,
     CosineSeries,
+    External,
     GegenbauerSeries,
     InvalidInput,
     McKeanVlasov,
@@ -166,3 +169,78 @@ def fold_of(problem):
 def test_intervals_as_narrow_as_rounding_are_refused(call):
     with pytest.raises(InvalidInput, match="a few roundings wide"):
         call(McKeanVlasov(Circle(), Transformer(5.0)), (5.0, 5.0 + 1e-14))
+
+
+def test_where_the_clustered_state_becomes_unstable_the_line_of_the_one_born_there_begins():
+    problem = on_circle(-0.6, -1.0, 0.0, -0.8)
+    (start,) = bifurcation_diagram(problem, (1.0, 2.6), rates=False, depth=1).events("transition", "2-cluster")
+    line = curve(start, "w1", (-1.0, -0.3))
+    (end,) = [point for point in line.special_points if point.type == "end point"]
+    found = curve(end, "w1", (-1.0, -0.3), born=True)
+    assert (found.label, found.warnings) == ("transition uniform | 1-cluster", ())
+    events = bifurcation_diagram(on_circle(-1.0, -1.0, 0.0, -0.8), (1.2, 2.0), rates=False, depth=2)
+    distances = [abs(event.coupling / found.coupling[0] - 1.0) for event in events.events("transition")]
+    assert min(distances) <= POINT
+
+
+@pytest.mark.parametrize("kind", ["fold", "transition", "branch point"])
+@pytest.mark.parametrize("share", [0.05, 1e-4])
+def test_an_interval_of_the_coupling_may_begin_and_end_at_the_start(kind, share):
+    problem = McKeanVlasov(Circle(), Transformer(5.0))
+    start = bifurcation_diagram(problem, relative=(0.8, 1.2), rates=False).events(kind)[0]
+    for ends in ((1.0, 1.0 + share), (1.0 - share, 1.0)):
+        interval = tuple(float(start.coupling) * end for end in ends)
+        found = curve(start, "coupling", interval, against="beta")
+        assert sorted(found.first[[0, -1]].tolist()) == pytest.approx(interval, rel=1e-14)
+        assert not found.warnings
+
+
+def test_an_organising_point_at_which_a_curve_starts_is_labelled():
+    problem = on_circle(-0.79, -0.32, -0.23, -0.48)
+    start = bifurcation_diagram(problem, (2.4, 2.7), rates=False).events("fold")[0]
+    (cusp,) = curve(start, "w4", (-0.6, -0.4)).special_points
+    again = curve(cusp, "w4", (-0.6, -0.4))
+    assert [label for label in again.point_labels if label] == ["EP", "cusp", "EP"]
+    assert [point.type for point in again.special_points] == ["cusp"]
+
+
+@pytest.mark.parametrize("kind", ["fold", "transition"])
+def test_a_curve_on_the_other_side_of_its_start_is_refused(kind):
+    start = bifurcation_diagram(on_circle(-1.0, -0.7), relative=(0.8, 1.2), rates=False).events("fold")[0]
+    (tricritical,) = curve(start, "w2", (-0.8, -0.4)).special_points
+    with pytest.raises(
+        InvalidInput, match=r"in the interval \[-0.5, -0.3\] of w2: beside the start it has w2 = -0.50"
+    ):
+        curve(tricritical, "w2", (-0.5, -0.3), type=kind)
+
+
+@pytest.mark.parametrize("formula", ["h*(cos(3*t)+0.4*sin(6*t))", "h*(cos(3*t)+0.4*cos(6*t))"])
+def test_a_line_is_the_same_for_every_image_of_its_second_state(formula):
+    field = External.from_expression(formula, h=0.05)
+    problem = McKeanVlasov(Circle(), CosineSeries((-1.0, -0.4, -0.6)), confinement=field)
+    fold = bifurcation_diagram(problem, (1.8, 2.2), rates=False).events("fold")[1]
+    (cusp,) = curve(fold, "w2", (-0.7, -0.2)).special_points
+    line = curve(cusp, "w2", (-0.7, -0.2), type="transition")
+    start = line.point(len(line) // 2)
+    moments = start.other_cosine - 1j * start.other_sine
+    for turn in (0.0, 2.0 * np.pi / 3.0, -2.0 * np.pi / 3.0):
+        turned = moments * np.exp(-1j * turn * np.arange(moments.size))
+        image = dataclasses.replace(start, other_cosine=turned.real, other_sine=-turned.imag)
+        found = curve(image, "w2", (-0.7, -0.2))
+        assert {found.outcome, found.first_outcome} == {Outcome.LEFT_INTERVAL, Outcome.JOINED_BRANCH}
+        assert np.all(np.diff(found.first) > 0.0)
+
+
+def test_unstable_directions_along_branch_points_off_an_axis_are_those_of_quadrature():
+    """The rotation itself is neutral there, and the torque of the confinement on it a rounding error."""
+    field = External.from_expression("-0.12*cos(2*t) + 0.09*cos(4*t)")
+    problem = McKeanVlasov(Circle(), CosineSeries((-0.47, -1.0)), confinement=field)
+    events = bifurcation_diagram(problem, (1.0, 3.2), rates=False).events("branch point")
+    start = min(events, key=lambda event: abs(event.coupling - 2.39586))
+    found = curve(start, "w1", (-0.77, -0.17))
+    assert [point.type for point in found.special_points] == ["mode interaction"]
+    for row in range(len(found)):
+        if found.point_labels[row] in ("", "EP"):
+            space = brute_force.circle((found.first[row], -1.0), (0.0, -0.12, 0.0, 0.09), nodes=512)
+            state = brute_force.on_circle(space, float(found.coupling[row]), found.cosine[row], found.sine[row])
+            assert state.unstable <= found.unstable[row] <= state.unstable + state.neutral - 1

@@ -359,6 +359,32 @@ def test_beyond_the_end_of_a_branch_that_is_not_resolved_nothing_is_told():
     assert sorted((region.minimiser, region.stable) for region in diagram.regions) == [("", None), ("1-cluster", 1)]
 
 
+@pytest.mark.parametrize(
+    ("weights", "interval", "window", "place", "stable"),
+    [
+        ((-0.328, -0.386, -0.625, -0.975), (-1.125, -0.825), (1.744, 2.359), (-0.96191, 2.31907), ("4-cluster", 2)),
+        ((-0.718, -0.502, -0.33, -0.982), (-1.132, -0.832), (1.731, 2.342), (-0.95, 2.2), ("1-cluster", 2)),
+    ],
+)
+def test_states_that_come_into_the_window_from_above_are_found(weights, interval, window, place, stable):
+    """They are born at thresholds far above it, and folds lead them back."""
+    problem = McKeanVlasov(Circle(), CosineSeries(weights))
+    diagram = phase_diagram(problem, ("w4", interval), coupling=window, sections=2, examine=False)
+    region = diagram.region_at(*place)
+    assert (region.minimiser, region.stable) == stable
+    found = stationary_states(problem.with_parameter("w4", place[0]).at(coupling=place[1]), rates=False)
+    assert next(state.label for state in found if state.unstable == 0) == stable[0]
+    assert sum(state.unstable == 0 for state in found) == stable[1]
+
+
+def test_a_line_is_there_once_whichever_way_its_states_are_turned():
+    problem = McKeanVlasov(Circle(), CosineSeries((-0.7, -1.0, 0.0, -0.9)))
+    diagram = phase_diagram(problem, ("w1", (-0.9, -0.5)), coupling=(1.5, 2.3), examine=False)
+    lines = [line.label for line in diagram.curves if line.type == "transition"]
+    assert sorted(lines) == sorted(set(lines))
+    assert not any("end point" in warning for warning in diagram.warnings)
+
+
 def test_points_that_may_be_missing_are_warned_of(monkeypatch):
     def asked():
         return phase_diagram(
