@@ -22,11 +22,11 @@ def require_range(interval: tuple[Number, Number], what: str) -> tuple[Number, N
     low, high = interval
     if not (np.isfinite(low) and np.isfinite(high) and low < high):
         raise InvalidInput(f"the {what} must be finite and increasing, not [{low:g}, {high:g}]")
-    narrowest = NARROWEST * max(abs(float(low)), abs(float(high)))
+    narrowest = NARROWEST * np.maximum(np.abs(low), np.abs(high))
     if not high - low >= narrowest:
         raise InvalidInput(
-            f"the {what} from {float(low)!r} to {float(high)!r} is a few roundings wide; give one of a width of "
-            f"{float(narrowest):.1g} at least"
+            f"the {what} from {low:.17g} to {high:.17g} is a few roundings wide; give one of a width of "
+            f"{narrowest:.1g} at least"
         )
     return low, high
 

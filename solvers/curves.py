@@ -121,8 +121,8 @@ def curve(
     if most is not None and not most >= least:
         raise InvalidInput(f"largest_coupling must be at least that of the start, {least:g}, not {most:g}")
     options = {"parameters": list(names), "interval": [float(low), float(high)], **asdict(method)}
-    if most is not None:
-        options["largest_coupling"] = most
+    chosen = {"type": type, "between": between and list(between), "born": born, "largest_coupling": most}
+    options |= {name: value for name, value in chosen.items() if value}
 
     def describe() -> dict[str, object]:
         return provenance(problem, options, time.process_time() - started)
@@ -161,6 +161,10 @@ def _born(known: Start, start: SpecialPoint | OrganisingPoint | CurvePoint) -> S
     """Return a start of the line of the state that is born at an end point."""
     if not (isinstance(start, OrganisingPoint) and start.type == "end point"):
         raise InvalidInput("born chooses a line that begins at an end point, and the start is none; leave it out")
+    if known.kind != "transition":
+        raise InvalidInput(
+            f"born chooses a first-order line, and type is {shown(known.kind)}; leave one of them out"
+        )
     return known._replace(born=True)
 
 

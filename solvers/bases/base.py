@@ -71,7 +71,7 @@ class Cosines(Protocol):
 class Fourier(Protocol):
     """Operations of bases of cosines and sines on the circle."""
 
-    def unknown_from(self, moments: NDArray[np.complex128]) -> Floats:
+    def means_from(self, moments: NDArray[np.complex128]) -> Floats:
         """Return the means of the modes by complex moments <exp(-ikt)> of degrees from 0, (size,)."""
 
     def complex_moments(self, means: Floats) -> NDArray[np.complex128]:

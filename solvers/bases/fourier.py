@@ -88,9 +88,9 @@ class FourierBasis(Basis):
 
     def field_of(self, series: Complexes) -> Floats:
         """Return the coefficients in the modes of Re sum_k c_k exp(ikt), c of degrees from 0."""
-        return self.unknown_from(series)
+        return self.means_from(series)
 
-    def unknown_from(self, moments: Complexes) -> Floats:
+    def means_from(self, moments: Complexes) -> Floats:
         """Return the means of the modes by complex moments <exp(-ikt)> of degrees from 0."""
         own = np.zeros(self.cells.size, dtype=complex)
         degrees = self.symmetry * self.cells

@@ -15,7 +15,7 @@ import numpy as np
 from ..two_parameters import STARTS
 from ..watching import Watch
 from .found import SAME_END, Found, add_curve
-from .lines import follow_triple, follow_zero_field
+from .lines import follow_meetings, follow_zero_field
 from .sections import Section
 from .uniform import organising_point, threshold_curves, threshold_modes, uniform_points, unresolved
 from .window import Window, evenly
@@ -56,7 +56,7 @@ def curves_of(window: Window, count: int, search: bool, watch: Watch) -> Found:
     _follow_tricritical(found)
     for value in window.zero_fields:
         follow_zero_field(found, value)
-    follow_triple(found)
+    follow_meetings(found)
     found.warnings += _warnings(found)
     found.points.sort(key=lambda point: float(point.values[0]))
     return found

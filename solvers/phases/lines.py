@@ -81,10 +81,10 @@ def _has_state(line: Curve, start: CurvePoint) -> bool:
     return bool(np.abs(there - own[:count]).max() <= SAME_STATE)
 
 
-def follow_triple(found: Found) -> None:
-    """Locate the triple points at which first-order lines cross, and follow their lines that are not known.
+def follow_meetings(found: Found) -> None:
+    """Follow the lines that are not known from triple points, which are located, and from end points of lines.
 
-    And the lines that go on where a state of one becomes unstable and another is born.
+    At these a state of a line becomes unstable, and the line goes on with the one that is born.
     """
     crossed: set[tuple[int, int]] = set()
     completed: list[OrganisingPoint] = []

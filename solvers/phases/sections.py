@@ -145,9 +145,9 @@ class Section:
         )
 
     def exchanges(self) -> list[CurvePoint]:
-        """Return the points at which two stable states of one branch have equal free energy.
+        """Return the points at which two stable states of one branch have equal free energy, lowest or not.
 
-        The diagram has those of different branches among its special points.
+        The diagram has those of different branches, and the lowest ones of one branch, among its special points.
         """
         found: list[CurvePoint] = []
         if not has_free_energy(self.diagram.problem):

@@ -30,7 +30,7 @@ CLOSE = 0.5
 # Of a state that Newton's method takes for a more symmetric one, this share of what breaks the symmetry is left.
 COLLAPSED = 1e-7
 # Multiples of a symmetry whose states a curve might be lost to, and the share of what they lack that then remains.
-ODD_MULTIPLES, LEFT = (3, 5, 7), 0.01
+ODD_MULTIPLES, RETAINED = (3, 5, 7), 0.01
 
 
 # Numbers that vanish where a direction is neutral, by the state and the class or degree of the direction.
@@ -298,7 +298,7 @@ class ExtendedEquation(StationaryEquation):
             before, after = last[own], b[own]
             for multiple in ODD_MULTIPLES if basis.cosines is not None else ():
                 broken = basis.degrees // basis.symmetry % multiple != 0
-                if length(after[broken], 0.0) < LEFT * length(before[broken], 0.0):
+                if length(after[broken], 0.0) < RETAINED * length(before[broken], 0.0):
                     return True
         return False
 

@@ -22,7 +22,7 @@ FEWEST_IN_LOOP = 8
 # Share of the size of a state that the first step takes at most.
 CAREFUL = 0.25
 # A chord misses the curve by less than this share of its length.
-MISSED = 0.3
+CHORD_DEVIATION = 0.3
 # Points at which the turn of the last arc, where states meet, is looked for before it is refined.
 SAMPLES = 9
 # At a given parameter they are found beside them up to this, along a branch on which the coupling is stationary.
@@ -241,7 +241,7 @@ def _at_end(arc: Arc, end: float) -> Point | None:
         rounding = max(EPS, first.solution.residual, second.solution.residual)
         if solution is None or solution.residual > ROUNDINGS * rounding:
             return None
-    if length(solution.b - b, solution.q - q) > MISSED * (second.arclength - first.arclength):
+    if length(solution.b - b, solution.q - q) > CHORD_DEVIATION * (second.arclength - first.arclength):
         return None
     return Point(equation, solution, arclength).oriented(second.solution.tangent_b, second.solution.tangent_q)
 
@@ -256,7 +256,10 @@ def _returned(knots: list[Knot]) -> bool:
     if size == 0.0:
         return False
     along = float(ahead @ chord) / size**2
-    return 0.0 < along <= 1.0 and length(ahead - along * chord, 0.0) <= MISSED * size * along * (1 - along) + KNOWN
+    return (
+        0.0 < along <= 1.0
+        and length(ahead - along * chord, 0.0) <= CHORD_DEVIATION * size * along * (1 - along) + KNOWN
+    )
 
 
 def _vector(point: Point, other: Point) -> Floats:

@@ -201,7 +201,7 @@ def with_or_without_axis(plane: Plane, moments: Pair, place: tuple[float, float]
         return basis, unknown_of(basis, about[1])
     series = _counted_from(0.0, moments)
     uneven = uneven_basis(plane, np.abs(series), place)
-    return uneven, uneven.unknown_from(series) / uneven.degrees
+    return uneven, uneven.means_from(series) / uneven.degrees
 
 
 def _counted_from(axis: float, moments: Pair) -> npt.NDArray[np.complex128]:
@@ -223,5 +223,5 @@ def unknown_among(basis: Basis, own: Basis, b: Floats) -> Floats:
     if basis.invariants is not None:
         return np.asarray(basis.means(basis.moments_from(*packed_moments(own, b))) / basis.degrees)
     if basis.fourier is not None:
-        return basis.fourier.unknown_from(_counted_from(0.0, moments_from(own, b))) / basis.degrees
+        return basis.fourier.means_from(_counted_from(0.0, moments_from(own, b))) / basis.degrees
     return unknown_of(basis, _counted_from(basis.axis, moments_from(own, b)).real)
