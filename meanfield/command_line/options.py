@@ -93,12 +93,6 @@ class Parser(argparse.ArgumentParser):
         values, rest = self.parse_known_intermixed_args([_protected(token) for token in argv])
         for token in sorted(rest, key=lambda token: not token.startswith("--")):
             self._refuse(token)
-        flags = [token.partition("=")[0] for token in argv if token.startswith("--")]
-        for action in self._actions:
-            # Of an option with one value argparse would take the last without a word.
-            takes_one = isinstance(action, argparse._StoreAction)
-            if takes_one and sum(flag in action.option_strings for flag in flags) > 1:
-                raise InvalidInput(f"{action.option_strings[0]} is given twice; give it once")
         return vars(values)
 
     def _advice(self, value: str) -> str:

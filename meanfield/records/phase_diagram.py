@@ -196,10 +196,17 @@ class PhaseDiagram(SavedRecord):
 
     def track(self, curve: Curve) -> Floats:
         """Return points on a curve, (n, 2), parameter and height, more of them than it has itself."""
-        places = np.column_stack([curve.first, self.heights(curve)])
+        heights = np.asarray(self.heights(curve), dtype=float)
+        places = np.column_stack([curve.first, heights])
         if len(places) < 3:
             return places
-        return smooth(curve.arclength, places, np.gradient(places, curve.arclength, axis=0, edge_order=2))
+        slopes = np.gradient(places, curve.arclength, axis=0, edge_order=2)
+        if np.all(heights):
+            # The tangent is exact; of the couplings of height one differences are good enough, as they vary little.
+            units = curve.coupling / heights
+            falls = np.gradient(units, curve.arclength, edge_order=2)
+            slopes = np.column_stack([curve.tangent[:, 0], (curve.tangent[:, 1] - heights * falls) / units])
+        return smooth(curve.arclength, places, slopes)
 
     def height(self, point: OrganisingPoint) -> float:
         """Return an organising point in units of the window, nan where that is not known."""

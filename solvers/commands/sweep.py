@@ -294,8 +294,8 @@ def _options(problem: Equation, settings: argparse.Namespace, values: Any) -> di
     if diagram and settings.coupling is not None:
         options["interval"] = tuple(settings.coupling)
     if settings.relative is not None:
-        if not all(map(math.isfinite, settings.relative)):
-            raise InvalidInput(f"--relative takes finite numbers, not {' '.join(map(str, settings.relative))}")
+        if len(settings.relative) == 1 and not math.isfinite(settings.relative[0]):
+            raise InvalidInput(f"--relative takes a finite number, not {settings.relative[0]}")
         options["relative"] = tuple(settings.relative) if diagram else settings.relative[0]
     own = {name: getattr(settings, name) for name in OPTIONS[settings.compute]}
     alike = ("depth", "replicas", "times", "degrees", "on_failure")

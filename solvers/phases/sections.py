@@ -90,7 +90,8 @@ class Section:
         """
         problem = self.diagram.problem
         geometry = solvers_of(problem).geometry
-        if problem.confinement is not None or not geometry.searches(problem):
+        searched = has_free_energy(problem) and geometry.searches(problem)
+        if problem.confinement is not None or not searched:
             return False
         pieces = _all_pieces(self.diagram)
         for sign, end in zip((-1, 1), couplings, strict=True):
@@ -102,7 +103,7 @@ class Section:
             known = np.array([gap for piece in pieces for gap in _gaps(piece, coupling)])
             try:
                 found = geometry.search_all(problem, sign, coupling, [], minima=True).points
-            except MeanfieldError:
+            except (MeanfieldError, np.linalg.LinAlgError):
                 # The diagram says that such states were not looked for.
                 continue
             for gap in (problem.positive_noise * point.invariant for point in found):

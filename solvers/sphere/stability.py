@@ -191,14 +191,20 @@ class Perturbations:
     def count_first_order(self, point: Point, sector: AzimuthalBlock, weights: Floats, neutral: float) -> int:
         """Return the number of unstable directions of order one in a confinement, which pins rotations."""
         matrix, degrees, repulsive = self.matrix(point, sector, weights)
-        part, masses = self.part(sector), point.equation.masses(point.b, point.q)
-        rotation = part.roots * self.generator(part, sector, point)
-        # Its image under the matrix is the torque of the confinement, a sum over the nodes.
-        pulls = -point.equation.sign * part.scaled * (masses * self._pull)
+        rotation, pulls = self.pinning(point, sector)
         if is_weak(rotation, np.abs(pulls).sum(axis=1)):
             return count_beside_rotation(matrix, rotation, pulls.sum(axis=1), neutral) - repulsive
         matrix.flat[:: degrees.size + 1] += neutral
         return count_negative(matrix) - repulsive
+
+    def pinning(self, point: Point, sector: AzimuthalBlock) -> tuple[Floats, Floats]:
+        """Return the rotation mode of order one, (size,), and the terms of its image under the matrix by nodes.
+
+        The image, their sum over the nodes, is the torque of the confinement.
+        """
+        part, masses = self.part(sector), point.equation.masses(point.b, point.q)
+        rotation = part.roots * self.generator(part, sector, point)
+        return rotation, -point.equation.sign * part.scaled * (masses * self._pull)
 
     @functools.cached_property
     def _pull(self) -> Floats:

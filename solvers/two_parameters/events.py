@@ -25,13 +25,14 @@ def events_between(arc: Arc, last: Knot, knot: Knot, side: Side) -> list[Knot]:
 
     Those that are not located are warned of.
     """
-    equation, let_go, changed = extended(knot.point), _lets_go(last, knot), _vanishing(last, knot)
-    if not (changed or let_go) and equation.kind in ("fold", "branch point") and _changed_states(last, knot):
+    equation, changed = extended(knot.point), _vanishing(last, knot)
+    unexplained = equation.kind in ("fold", "branch point") and not changed and _changed_states(last, knot)
+    if unexplained and not _lets_go(last, knot):
         side.changing += [last, knot]
     if changed and equation.kind != "threshold" and all(turns_freely(each.point) for each in (last, knot)):
         # Rotations are neutral all along.
         changed = [each for each in changed if each[0] not in NEUTRAL]
-    if let_go and any(basis.fourier is not None for basis in equation.bases):
+    if any(basis.fourier is not None for basis in equation.bases) and _lets_go(last, knot):
         side.warnings.append(LET_GO)
         changed = []
     located = [_located(arc, last, knot, side, *each) for each in changed]

@@ -165,7 +165,8 @@ def test_the_torque_of_a_field_is_what_the_matrix_makes_of_a_rotation(dimension:
     point = state_at(equation, 0.1 * equation.scales, 4.0)
     modes, weights = sphere_stability.perturbations(point.equation), sphere_stability.masses(point)
     (sector,) = modes.sectors[1]
-    rotation, torque = modes.pinning(point, sector)
+    rotation, pulls = modes.pinning(point, sector)
+    torque = pulls.sum(axis=1)
     matrix, *_ = modes.matrix(point, sector, weights)
     assert np.abs(torque).max() > 0.1
     assert matrix @ rotation == pytest.approx(torque, abs=64.0 * EPS)
