@@ -128,6 +128,13 @@ def test_tables_that_are_none_are_refused(capsys, tmp_path, text):
     )
 
 
+def test_a_table_with_a_column_twice_is_refused(capsys, tmp_path):
+    path = tmp_path / "values.csv"
+    path.write_text("beta, noise, beta\n1,1,2\n")
+    call = ("sweep", "transformer", "--values", str(path), "--store", str(tmp_path / "runs"))
+    assert "has two columns beta" in fail(capsys, 2, *call)
+
+
 def test_a_killed_command_goes_on_where_it_was(capsys, tmp_path):
     """Whatever is complete at a SIGKILL is complete afterwards, and not computed again."""
     store = tmp_path / "runs"
