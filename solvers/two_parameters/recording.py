@@ -190,7 +190,8 @@ def organising(
     further
         Moments of the further states of equal free energy.
     """
-    low, high = bounds
+    # At the start or the end of an interval the first parameter is that, a rounding beside what was located.
+    low, high = min(bounds[0], float(row.values[0])), max(bounds[1], float(row.values[0]))
     share = relative(row.problem)
     width = max(moments.size for pair in (row.moments, *further) for moments in pair)
     cosine, sine = ([_padded(pair[part], width) for pair in (row.moments, *further)] for part in (0, 1))
