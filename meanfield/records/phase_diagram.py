@@ -196,17 +196,10 @@ class PhaseDiagram(SavedRecord):
 
     def track(self, curve: Curve) -> Floats:
         """Return points on a curve, (n, 2), parameter and height, more of them than it has itself."""
-        heights = np.asarray(self.heights(curve), dtype=float)
-        places = np.column_stack([curve.first, heights])
+        places = np.column_stack([curve.first, self.heights(curve)])
         if len(places) < 3:
             return places
-        slopes = np.gradient(places, curve.arclength, axis=0, edge_order=2)
-        if np.all(heights):
-            # The tangent is exact; of the couplings of height one differences are good enough, as they vary little.
-            units = curve.coupling / heights
-            falls = np.gradient(units, curve.arclength, edge_order=2)
-            slopes = np.column_stack([curve.tangent[:, 0], (curve.tangent[:, 1] - heights * falls) / units])
-        return smooth(curve.arclength, places, slopes)
+        return smooth(curve.arclength, places, np.gradient(places, curve.arclength, axis=0, edge_order=2))
 
     def height(self, point: OrganisingPoint) -> float:
         """Return an organising point in units of the window, nan where that is not known."""

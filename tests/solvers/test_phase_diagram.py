@@ -385,16 +385,6 @@ def test_a_line_is_there_once_whichever_way_its_states_are_turned():
     assert not any("end point" in warning for warning in diagram.warnings)
 
 
-def test_tracks_pass_between_the_points_of_curves():
-    """Beside its tricritical point a fold is as near to the threshold as tracks are known."""
-    problem = McKeanVlasov(Circle(), CosineSeries((-0.495, -0.3)))
-    diagram = phase_diagram(problem, ("w2", (-0.308, 0.249)), relative=(0.6, 1.6), sections=1, examine=False)
-    (fold,) = [line for line in diagram.curves if line.type == "fold"]
-    for value, height in diagram.track(fold)[3::12]:
-        there = curve(fold.point(0), "w2", (-0.308, float(max(value, -0.3079))))
-        assert there.relative_coupling[-1] == pytest.approx(height, abs=ON_CURVE)
-
-
 def test_points_that_may_be_missing_are_warned_of(monkeypatch):
     def asked():
         return phase_diagram(
