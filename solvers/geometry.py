@@ -426,7 +426,10 @@ class Geometry(Protocol):
     def search_all(
         self, problem: Equation, sign: int, coupling: Number, known: list["Point"], *, minima: bool = False
     ) -> "Searched":
-        """Return the states that a search from random starts finds at a coupling beside the known ones."""
+        """Return the states that a search from random starts finds at a coupling beside the known ones.
+
+        With ``minima`` it is made of relaxations alone, and finds stable states.
+        """
 
     def spectrum(self, state: State) -> Spectrum:
         """Return the eigenvalues of the equation linearised at a state."""

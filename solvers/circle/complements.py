@@ -8,7 +8,7 @@ its moments. Of one without an axis, whose cosines and sines are coupled, they a
 
 import math
 from collections.abc import Sequence
-from typing import NamedTuple
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -17,26 +17,37 @@ from ..geometry import Density, Measure
 from ..significant import even_size
 
 
-class Complement(NamedTuple):
-    """Cosines (``sign`` 1) or sines (``sign`` -1) of degrees +-``residue`` modulo ``symmetry``."""
+@dataclass(frozen=True)
+class _Class:
+    """A class of modes beside those of an n-fold state, n being its ``symmetry``."""
 
     symmetry: int
-    residue: int
-    sign: int
 
     @property
     def nested(self) -> bool:
         """False: no two classes have a mode in common."""
         return False
 
-    def rotates(self, confined: bool) -> bool:
-        """Return whether rotations of the state are among its modes, of which a confinement admits none."""
-        return self.residue == 0 and not confined
-
     @property
     def born(self) -> None:
         """None: on the circle there is no symmetry but an axis and a period."""
         return
+
+    def nodes(self, basis: Basis, degrees: Integers) -> int:
+        """Return how many nodes of a basis resolve products of four sums over some degrees."""
+        return max(basis.nodes, even_size(4 * int(degrees[-1]) // self.symmetry))
+
+
+@dataclass(frozen=True)
+class Complement(_Class):
+    """Cosines (``sign`` 1) or sines (``sign`` -1) of degrees +-``residue`` modulo ``symmetry``."""
+
+    residue: int
+    sign: int
+
+    def rotates(self, confined: bool) -> bool:
+        """Return whether rotations of the state are among its modes, of which a confinement admits none."""
+        return self.residue == 0 and not confined
 
     @property
     def born_symmetry(self) -> int:
@@ -110,10 +121,6 @@ class Complement(NamedTuple):
         """Empty: cosines and sines of other classes are images of each other up to the fifth power."""
         return ""
 
-    def nodes(self, basis: Basis, degrees: Integers) -> int:
-        """Return how many nodes of a basis resolve products of four sums over some degrees."""
-        return max(basis.nodes, even_size(4 * int(degrees[-1]) // self.symmetry))
-
     def integral(self, measure: Measure, degrees: Integers, factors: Floats) -> float:
         """Return the integral of the product of sums over some degrees, an even number of them, (k, size).
 
@@ -149,24 +156,12 @@ class Complement(NamedTuple):
         return found
 
 
-class HalvedPeriod(NamedTuple):
+class HalvedPeriod(_Class):
     """Cosines and sines of odd multiples of half the ``symmetry``, an even one, of a state without an axis."""
-
-    symmetry: int
-
-    @property
-    def nested(self) -> bool:
-        """False: it is the one class."""
-        return False
 
     def rotates(self, confined: bool) -> bool:
         """Return False: rotations of the state have its symmetry."""
         return False
-
-    @property
-    def born(self) -> None:
-        """None: on the circle there is no symmetry but an axis and a period."""
-        return
 
     @property
     def born_symmetry(self) -> int:
@@ -222,10 +217,6 @@ class HalvedPeriod(NamedTuple):
     def untold(self) -> str:
         """Empty: the shape of the branches is known."""
         return ""
-
-    def nodes(self, basis: Basis, degrees: Integers) -> int:
-        """Return how many nodes of a basis resolve products of four sums over some degrees."""
-        return max(basis.nodes, even_size(4 * int(degrees[-1]) // self.symmetry))
 
     def integral(self, measure: Measure, degrees: Integers, factors: Floats) -> float:
         """Return the integral of the product of sums over some degrees, an even number of them, (k, size)."""

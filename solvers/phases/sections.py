@@ -81,7 +81,8 @@ class Section:
 
     def _take(self, diagram: Diagram) -> None:
         self.diagram = diagram
-        self._pieces = [piece for piece in _all_pieces(diagram) if piece.stable]
+        self._every = [piece for branch in diagram.branches for piece in _pieces(diagram, branch)]
+        self._pieces = [piece for piece in self._every if piece.stable]
 
     def _lacks_states(self, couplings: tuple[float, float]) -> bool:
         """Return whether relaxations at the strongest couplings end at states that no branch of the diagram has.
@@ -93,14 +94,13 @@ class Section:
         searched = has_free_energy(problem) and geometry.searches(problem)
         if problem.confinement is not None or not searched:
             return False
-        pieces = _all_pieces(self.diagram)
         for sign, end in zip((-1, 1), couplings, strict=True):
             coupling = (1.0 - INSIDE) * end
             if sign * coupling <= 0.0 or not bounded_below(problem.at(coupling=coupling)):
                 continue
-            if any(_goes_on_to(piece, coupling) for piece in pieces):
+            if any(_goes_on_to(piece, coupling) for piece in self._every):
                 continue
-            known = np.array([gap for piece in pieces for gap in _gaps(piece, coupling)])
+            known = np.array([gap for piece in self._every for gap in _gaps(piece, coupling)])
             try:
                 found = geometry.search_all(problem, sign, coupling, [], minima=True).points
             except (MeanfieldError, np.linalg.LinAlgError):
@@ -188,11 +188,6 @@ def _range(window: Window, value: float) -> tuple[float, float]:
     low, high = window.couplings(value)
     critical = window.critical(value)
     return (low, high) if critical is None or low > critical else (low, max(high, BEYOND * critical))
-
-
-def _all_pieces(diagram: Diagram) -> list[_Piece]:
-    """Return the pieces of the branches of a diagram, stable and unstable ones."""
-    return [piece for branch in diagram.branches for piece in _pieces(diagram, branch)]
 
 
 def _pieces(diagram: Diagram, branch: Branch) -> list[_Piece]:

@@ -267,6 +267,7 @@ def born_of(plane: Plane, place: tuple[float, float], basis: Basis, b: Floats) -
     if curve is not None and complement is not None and complement.uneven and plane.confined:
         lengths = np.hypot(*moments_from(basis, b))
         if complement.born_symmetry:
+            # The basis takes its symmetry from the moments there are.
             lengths[complement.born_symmetry :: complement.born_symmetry] = 1.0
         uneven = uneven_basis(plane, lengths, place)
         return Born(curve, b, place, uneven, unknown_among(uneven, basis, b))

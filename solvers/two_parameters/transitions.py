@@ -321,14 +321,13 @@ def _with_born(start: Start, plane: Plane) -> Point | End:
     InvalidInput
         If none is born of a state of the line.
     """
-    place, *_ = located(start, plane, start.first)
-    first, second = (
-        None if moments is None else located(start, plane, moments)[1:] for moments in (start.first, start.second)
-    )
+    place, basis, unknown = located(start, plane, start.first)
+    first = basis, unknown
+    second = None if start.second is None else located(start, plane, start.second)[1:]
     for kept, parent in ((first, second), (second, first)):
         with contextlib.suppress(InvalidInput):
-            basis, unknown, direction = _born_at(start, plane, place, parent)
-            found = _beside_born(plane, place, kept, (basis, unknown), direction)
+            born, direction = _born_at(start, plane, place, parent)
+            found = _beside_born(plane, place, kept, born, direction)
             if found is not None:
                 return first_point(*found)
     raise InvalidInput(
@@ -338,8 +337,8 @@ def _with_born(start: Start, plane: Plane) -> Point | End:
 
 def _born_at(
     start: Start, plane: Plane, place: tuple[float, float], parent: Symmetric | None
-) -> tuple[Basis, Floats, Floats]:
-    """Return the basis, the unknown and the direction of the state born of one, None being the uniform one.
+) -> tuple[Symmetric, Floats]:
+    """Return the state that is born of one, None being the uniform one, and the direction in which it leaves that.
 
     Raises
     ------
@@ -348,10 +347,10 @@ def _born_at(
     """
     if parent is not None:
         born = born_of(plane, place, *parent)
-        return born.basis, born.unknown, null_vectors(plane, born.basis, place, born.unknown)[1]
+        return (born.basis, born.unknown), null_vectors(plane, born.basis, place, born.unknown)[1]
     mode = threshold_of(start)
     basis = basis_of(plane, np.eye(1, mode + 1, mode)[0], place)
-    return basis, np.zeros(basis.degrees.size), np.where(basis.degrees == mode, 1.0, 0.0)
+    return (basis, np.zeros(basis.degrees.size)), np.where(basis.degrees == mode, 1.0, 0.0)
 
 
 def _beside_born(

@@ -231,6 +231,24 @@ def test_a_line_is_the_same_for_every_image_of_its_second_state(formula):
         assert np.all(np.diff(found.first) > 0.0)
 
 
+def test_where_newton_fails_on_the_way_to_an_organising_point_its_bracket_is_kept():
+    """A state of the line passes another one, where the system of the line is singular."""
+    field = External.from_expression("h*(cos(3*t)+0.4*cos(6*t))", h=0.05)
+    problem = McKeanVlasov(Circle(), CosineSeries((-1.0, -0.4, -0.6)), confinement=field)
+    fold = bifurcation_diagram(problem, (1.8, 2.2), rates=False).events("fold")[1]
+    (cusp,) = curve(fold, "w2", (-0.7, -0.2)).special_points
+    line = curve(cusp, "w2", (-0.7, -0.2), type="transition")
+    again = curve(line.point(len(line) // 2), "w2", (-0.7, -0.2))
+    first, second = (next(p for p in each.special_points if p.status == "guess") for each in (line, again))
+    assert first.type == second.type == "end point"
+    # Found from two starts, both intervals hold the one point.
+    assert max(first.lower, second.lower) < min(first.upper, second.upper)
+    # Its states are the density that the potential does not act on, and one that is critical there.
+    for point in (first, second):
+        assert np.abs(point.cosine[1]) <= 1e-2
+        assert point.lower <= point.values[0] <= point.upper
+
+
 def test_unstable_directions_along_branch_points_off_an_axis_are_those_of_quadrature():
     """The rotation itself is neutral there, and the torque of the confinement on it a rounding error."""
     field = External.from_expression("-0.12*cos(2*t) + 0.09*cos(4*t)")
