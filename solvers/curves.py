@@ -12,7 +12,7 @@ from .arguments import require_parameter_range
 from .branches.arclength import Arclength
 from .provenance import provenance
 from .threads import one_thread
-from .two_parameters import COUPLING, Start, curve_from, require_followed, start_of, states_of
+from .two_parameters import COUPLING, Start, curve_from, require_followed, standing, start_of, states_of
 from .watching import Watch, unwatched
 
 # An example of a small noise.
@@ -127,7 +127,9 @@ def curve(
     def describe() -> dict[str, object]:
         return provenance(problem, options, time.process_time() - started)
 
-    return curve_from(known, names, (float(low), float(high)), most, method, watch or unwatched, describe)
+    known, frame = standing(known, names, (float(low), float(high)))
+    found = curve_from(known, names, (float(low), float(high)), most, method, watch or unwatched, describe)
+    return found if frame is None else frame.curve(found)
 
 
 def _of_type(known: Start, type: str | None) -> Start:

@@ -101,7 +101,7 @@ def bifurcation_diagram(
     if parameter == COUPLING:
         problem = problem.at(coupling=None)
     geometry = solvers_of(problem).geometry
-    frame = geometry.frame(problem)
+    frame = geometry.frame(problem, _samples(problem, parameter, interval, relative))
     if frame is not None:
         again = partial(bifurcation_diagram, frame.problem, interval, parameter=parameter, relative=relative)
         return frame.diagram(again(depth=depth, search=search, method=method, rates=rates, watch=watch))
@@ -199,6 +199,16 @@ def _course(
     path = _path(problem, parameter, *intervals)
     register = ParameterRegister((path.low, path.high), None, parameter=parameter, path=path)
     return register, InParameter(path, geometry, depth, search)
+
+
+def _samples(
+    problem: Equation, parameter: str, interval: tuple[float, float] | None, relative: tuple[float, float] | None
+) -> list[Equation]:
+    """Return the problem at some values of a parameter of its confinement, none along others."""
+    if parameter == COUPLING or problem.confinement is None:
+        return []
+    path = _path(problem, parameter, interval, relative)
+    return path.samples if path.moves_forces else []
 
 
 def _path(

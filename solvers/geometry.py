@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from meanfield import CriticalPoint, Diagram, Equation, Number, Spectrum, State
+from meanfield import CriticalPoint, Curve, Diagram, Equation, Number, Spectrum, State
 
 from .bases import Basis, Floats, Integers
 from .bases.representations import Group
@@ -327,6 +327,12 @@ class Frame(Protocol):
 
     problem: Equation
 
+    def moments(self, cosine: Floats, sine: Floats) -> tuple[Floats, Floats]:
+        """Return packed moments of a state in the given frame as they stand in the turned one."""
+
+    def curve(self, found: Curve) -> Curve:
+        """Return a curve of special points as it stands in the given frame."""
+
     def states(self, found: "StationaryStates") -> "StationaryStates":
         """Return stationary states as they stand in the given frame."""
 
@@ -354,8 +360,10 @@ class Geometry(Protocol):
     def basis(self, problem: Equation, symmetry: int, size: "Size", *, even: bool) -> Basis:
         """Return the basis of the densities of a symmetry, even about an axis or not."""
 
-    def frame(self, problem: Equation) -> "Frame | None":
+    def frame(self, problem: Equation, samples: Sequence[Equation] = ()) -> "Frame | None":
         """Return a frame in which the confinement stands as the solvers ask for, None if it does so here.
+
+        Where the confinement changes with parameters ``samples`` are the problem at several values.
 
         Raises
         ------

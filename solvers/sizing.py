@@ -1,11 +1,15 @@
 """The stationary equation of a problem on densities of a symmetry: its size, basis and Gibbs map."""
 
 import functools
+from collections.abc import Sequence
 from functools import partial
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from meanfield import Equation
 from meanfield.equations import Capability, Interaction
+from meanfield.harmonics import largest_degree, packed_size
 
 from .bases import Basis, Integers, InvariantBasis, multiples
 from .bases.confining import ConfiningField
@@ -23,6 +27,9 @@ from .significant import (
 )
 from .softmax import SoftmaxEquation
 from .velocity import VelocityEquation
+
+# Weights of fields in a sum that no symmetry gives.
+GOLDEN = 0.6180339887498949
 
 
 class Size(NamedTuple):
@@ -170,6 +177,21 @@ def _confining_field(problem: Equation) -> ConfiningField:
     known = None if problem.zonal else confining_degree(problem)
     degree = MAX_SPHERICAL_DEGREE if known is None else min(known, MAX_SPHERICAL_DEGREE)
     return ConfiningField(Interaction(problem).harmonic_forces(degree), problem.zonal)
+
+
+def common_field(problems: Sequence[Equation]) -> ConfiningField:
+    """Return a field of the confinements of some problems that has the symmetries which all have, and no other.
+
+    It is their sum with weights that no symmetry gives, of which each is the largest share once.
+    """
+    known = [field for problem in problems if (field := confining_field(problem)) is not None]
+    if len(known) == 1:
+        return known[0]
+    degree = max(largest_degree(field.coefficients.shape[1]) for field in known)
+    total = np.zeros((2, packed_size(degree)))
+    for number, field in enumerate(known, 1):
+        total += (1.0 + GOLDEN * number % 1.0) / (field.lengths.sum() or 1.0) * field.up_to(degree)
+    return ConfiningField(total, zonal=all(field.zonal for field in known))
 
 
 def confinement_field(problem: Equation, symmetry: int, cells: int) -> Any:

@@ -19,9 +19,9 @@ import numpy as np
 from ..arguments import checked, shown
 from ..domains import Domain, domain_named, is_domain
 from ..errors import InvalidInput, did_you_mean
-from ..potentials import Combination, Number, Potential, potential_from
+from ..potentials import Combination, Number, Potential, potential_from, values_of
 from ..potentials.foreign import require_confinement
-from ..potentials.parametric import require_named, values_of
+from ..potentials.parametric import require_named
 from .capabilities import Capability
 from .velocity import VelocityLaw
 

@@ -27,7 +27,7 @@ import numpy.typing as npt
 from ..domains import Domain
 from ..harmonics.gegenbauer import multiplicities
 from ..harmonics.modes import Modes
-from ..harmonics.packing import moduli, packed
+from ..harmonics.packing import moduli, packed, packed_size
 from .capabilities import Capability, require
 from .equation import Equation
 from .mckean_vlasov import gradient_at_uniform
@@ -110,6 +110,18 @@ class Interaction:
         forces: Floats = -confinement.harmonic_multipliers(degree) / self._over
         forces[:, 0] = 0.0
         return forces
+
+    def harmonic_force_derivatives(self, parameter: str, degree: int) -> Floats:
+        """Return the derivatives of the forces by degree and order in a parameter of the problem."""
+        role, own = self._confining(parameter)
+        if role == "noise":
+            return np.asarray(-self.harmonic_forces(degree) / self._over)
+        confinement: Any = self.problem.having(parameter).confinement
+        if role is None or confinement is None:
+            return np.zeros((2, packed_size(degree)))
+        derivatives: Floats = -confinement.harmonic_multiplier_derivatives(own, degree) / self._over
+        derivatives[:, 0] = 0.0
+        return derivatives
 
     def placed_forces(self, modes: Modes, degree: int) -> tuple[Any, Floats, Floats]:
         """Return the places of the moments that a confinement forces, and -V/D there, of cosines and of sines."""

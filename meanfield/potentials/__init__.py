@@ -26,8 +26,10 @@ potential's and whose object is the class.
 
 from .arrays import Array, Number
 from .attention import Transformer
+from .combination import Combination
 from .confidence import HegselmannKrause
 from .custom import Custom
+from .derived import Derived as Derived
 from .expressions import compiled as compiled
 from .expressions import names_in as names_in
 from .external import External
@@ -36,8 +38,9 @@ from .harmonic import HarmonicSeries
 from .models import Kuramoto, MaierSaupe, Onsager
 from .neurons import ArcCosine
 from .parametric import require_named as require_named
+from .parametric import values_of as values_of
 from .perceptron import ACTIVATIONS, Perceptron
-from .protocol import Combination, Potential
+from .protocol import Potential
 from .registry import COMPOSED, POTENTIALS, known_potentials, potential_class, potential_from
 from .sums import CosineSeries, GegenbauerSeries
 

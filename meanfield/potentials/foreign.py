@@ -10,16 +10,17 @@ import numpy as np
 from ..arguments import is_potential, shown
 from ..domains import Domain
 from ..errors import ComputationFailed, InvalidInput, MeanfieldError
+from .combination import Combination
 from .consistency import require_consistent
+from .derived import Derived
 from .formulas import formulas_of
-from .protocol import Combination
 from .terms import require_hashable
 
 # Degrees at which the answers are looked at.
 _DEGREES = (4, 33)
 _INHERITED = (
     "scale", "extended_multipliers", "relative_multipliers", "relative_tail_bound", "even", "amplitudes", "zonal",
-    "require_domain", "harmonic_multipliers", "values_at", "gradient_at",
+    "require_domain", "harmonic_multipliers", "harmonic_multiplier_derivatives", "values_at", "gradient_at",
 )  # fmt: skip
 
 
@@ -82,6 +83,9 @@ def require_potential(potential: Any, domain: Domain, role: str) -> None:
     if isinstance(potential, Combination):
         for _, term in potential.terms:
             require_potential(term, domain, role)
+        return
+    if isinstance(potential, Derived):
+        require_potential(potential.potential, domain, role)
         return
     if type(potential).__module__.partition(".")[0] == __name__.partition(".")[0]:
         return

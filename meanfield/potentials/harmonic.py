@@ -11,13 +11,13 @@ import numpy.typing as npt
 from ..arguments import methods_checked, shown
 from ..domains import Domain
 from ..errors import ComputationFailed, InvalidInput
-from ..harmonics.packing import largest_degree, moduli, packed_size, zonal_places
+from ..harmonics.packing import degrees_and_orders, largest_degree, moduli, packed_size, zonal_places
 from ..harmonics.points import coefficients_of, gradient_of_sum_at, spread_points, sum_at
 from .arrays import Array, Number
 from .formulas import formulas_of
 from .protocol import Potential
 from .sampling import name_of
-from .series import given_coefficients, padded, require_source
+from .series import as_number, given_coefficients, padded, require_source
 from .vectors import places_of
 
 Floats = npt.NDArray[np.float64]
@@ -170,8 +170,46 @@ class HarmonicSeries(Potential):
         return float(moduli(*self._packed)[int(degree) + 1 :].max(initial=0.0))
 
     def parameter_values(self) -> dict[str, float]:
-        """Return none: a function of two angles is not changed in one of its coefficients."""
-        return {}
+        """Return v_lm as ``cosine_l_m`` and u_lm as ``sine_l_m``, without the constant and the sines of order 0."""
+        return {name: getattr(self, kind)[index] for name, (kind, index) in self._places.items()}
+
+    def with_parameter(self, name: str, value: float) -> "HarmonicSeries":
+        """Return the series with one coefficient changed."""
+        self._require_parameter(name)
+        kind, index = self._places[name]
+        changed = {each: list(getattr(self, each)) for each in ("cosine", "sine")}
+        changed[kind][index] = as_number(value, name, "a finite number")
+        return HarmonicSeries(tuple(changed["cosine"]), tuple(changed["sine"]), self.source)
+
+    def multiplier_derivatives(self, name: str, domain: Domain, degree: int) -> Array:
+        """Return the derivatives of v_0, ..., v_degree in a coefficient, refused unless V and it have an axis."""
+        self._require_zonal()
+        alone = self._alone(name)
+        alone._require_zonal()
+        return alone.multipliers(domain, degree)
+
+    def harmonic_multiplier_derivatives(self, name: str, degree: int) -> Array:
+        """Return the derivatives of v_lm and u_lm in a coefficient, its harmonic alone."""
+        return self._alone(name).harmonic_multipliers(degree)
+
+    def _alone(self, name: str) -> "HarmonicSeries":
+        """Return the harmonic of a coefficient."""
+        self._require_parameter(name)
+        kind, index = self._places[name]
+        alone = (*(0.0,) * index, 1.0)
+        return HarmonicSeries(alone) if kind == "cosine" else HarmonicSeries(sine=alone)
+
+    @functools.cached_property
+    def _places(self) -> dict[str, tuple[str, int]]:
+        """The field and the place of each coefficient by its name."""
+        degrees, orders = degrees_and_orders(self._degree)
+        named = list(enumerate(zip(degrees.tolist(), orders.tolist(), strict=True)))
+        return {
+            f"{kind}_{degree}_{order}": (kind, index)
+            for kind, first in (("cosine", 0), ("sine", 1))
+            for index, (degree, order) in named[: len(getattr(self, kind))]
+            if degree > 0 and order >= first
+        }
 
     def parameters(self) -> dict[str, Any]:
         """Return the constructor arguments."""

@@ -27,8 +27,8 @@ from .arrays import Array, narrowed
 if TYPE_CHECKING:
     from .protocol import Potential
 
-# Domain, last degree, and whether sines are asked for.
-_Asked = tuple[Domain, int, bool]
+# Domain, last degree, and the method whose coefficients are asked for.
+_Asked = tuple[Domain, int, str]
 # Names that a sentence lists, and with which an unknown one is compared.
 _LISTED, _COMPARED = 12, 256
 # Error of an extrapolated derivative over the largest beyond which it is refused.
@@ -89,7 +89,7 @@ def require_named(name: str, known: Sequence[str], owner: str) -> None:
 
 
 def extrapolated(
-    potential: "Potential", name: str, domain: Domain, degree: int, *, sines: bool = False
+    potential: "Potential", name: str, domain: Domain, degree: int, *, of: str = "multipliers"
 ) -> tuple[Array, Array]:
     """Return the derivatives of w_0, ..., w_degree in a parameter by extrapolated differences, and their errors.
 
@@ -97,12 +97,13 @@ def extrapolated(
     ----------
     name
         One of its ``parameter_names``.
-    sines
-        Whether to differentiate the coefficients of the sines instead.
+    of
+        The method whose coefficients are differentiated: ``multipliers``, ``sine_multipliers`` or
+        ``harmonic_multipliers``.
 
     Returns
     -------
-    derivatives, errors : (degree + 1,)
+    derivatives, errors : (degree + 1,), or (2, places) of harmonics
         The errors are estimates of the truncation, plus what 8 roundings of the largest multiplier come to, or the
         jump of the derivative.
 
@@ -111,12 +112,12 @@ def extrapolated(
     InvalidInput
         If the potential refuses all neighbouring values on one side.
     """
-    asked = (domain, degree, sines)
+    asked = (domain, degree, of)
     middle = _read(potential, asked)
     value = values_of(potential)[name]
     steps = _first_step(potential, name, value, asked) * 0.5 ** np.arange(_LEVELS)
     previous: list[tuple[Extended, Extended]] = []
-    best, least = np.zeros(degree + 1, dtype=np.longdouble), np.full(degree + 1, np.longdouble(np.inf))
+    best, least = np.zeros_like(middle), np.full(middle.shape, np.longdouble(np.inf))
     bends: list[Extended] = []
     for step in steps.tolist():
         upper, lower = (_at(potential, name, place, asked) for place in (value + step, value - step))
@@ -133,7 +134,9 @@ def extrapolated(
     return narrowed(best), narrowed(np.maximum(least, np.abs(_limit(bends)) - 8 * current[0][1]))
 
 
-def differenced(potential: "Potential", name: str, domain: Domain, degree: int, *, sines: bool = False) -> Array:
+def differenced(
+    potential: "Potential", name: str, domain: Domain, degree: int, *, of: str = "multipliers"
+) -> Array:
     """Return the derivatives by extrapolated differences, each known to 1e-8 of the largest.
 
     The largest is that of the derivatives or of the multipliers over the parameter, 1 where it is 0.
@@ -142,23 +145,23 @@ def differenced(potential: "Potential", name: str, domain: Domain, degree: int, 
     ----------
     name
         One of its ``parameter_names``.
-    sines
-        Whether to differentiate the coefficients of the sines instead.
+    of
+        The method whose coefficients are differentiated, as in :func:`extrapolated`.
 
     Raises
     ------
     InvalidInput
         If they are not known that well, or the potential refuses all neighbouring values on one side.
     """
-    derivatives, errors = extrapolated(potential, name, domain, degree, sines=sines)
+    derivatives, errors = extrapolated(potential, name, domain, degree, of=of)
     size = abs(values_of(potential)[name]) or 1.0
-    largest = max(np.abs(derivatives).max(), np.abs(_read(potential, (domain, degree, sines))).max() / size)
+    largest = max(np.abs(derivatives).max(), np.abs(_read(potential, (domain, degree, of))).max() / size)
     # An error that is no number is none that is small.
     if not errors.max() <= LARGEST_ERROR * largest:
         raise InvalidInput(
             f"the derivatives of the multipliers of {potential.name!r} in {name} by differences have errors of "
             f"{float(errors.max()):.1e} beside {float(largest):.1e}; give their formula as the method "
-            f"{'sine_' if sines else ''}multiplier_derivatives of its class"
+            f"{of.removesuffix('s')}_derivatives of its class"
         )
     return derivatives
 
@@ -193,10 +196,12 @@ def _at(potential: "Potential", name: str, value: float, asked: _Asked) -> Exten
 
 
 def _read(potential: "Potential", asked: _Asked) -> Extended:
-    """Return the multipliers of a potential, or the coefficients of its sines, in longdouble."""
-    domain, degree, sines = asked
-    coefficients = potential.sine_multipliers if sines else potential.multipliers
-    return coefficients(domain, degree).astype(np.longdouble)
+    """Return the coefficients of a potential that are asked for in longdouble."""
+    domain, degree, of = asked
+    if of == "harmonic_multipliers":
+        return potential.harmonic_multipliers(degree).astype(np.longdouble)
+    found: Extended = getattr(potential, of)(domain, degree).astype(np.longdouble)
+    return found
 
 
 def _difference(upper: Extended, lower: Extended, width: float) -> tuple[Extended, npt.NDArray[np.longdouble]]:

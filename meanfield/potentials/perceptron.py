@@ -28,7 +28,7 @@ import numpy.typing as npt
 from ..arguments import methods_checked, shown
 from ..domains import Domain, Sphere
 from ..errors import InvalidInput, did_you_mean
-from ..harmonics.packing import degrees_of_places
+from ..harmonics.packing import degrees_and_orders, degrees_of_places, largest_degree
 from ..harmonics.points import harmonics_at
 from .arrays import Array, Number
 from .custom import Custom
@@ -188,7 +188,26 @@ class Perceptron(Potential):
 
     def harmonic_multipliers(self, degree: int) -> Array:
         """Return -1/2 of the sums of weights times the harmonics at the directions, times those of a neuron."""
-        directions = harmonics_at(self.directions, degree) @ np.array(self.weights)
+        return self._of_neurons(harmonics_at(self.directions, degree) @ np.array(self.weights))
+
+    def harmonic_multiplier_derivatives(self, name: str, degree: int) -> Array:
+        """Return the derivatives of the multipliers by degree and order in a weight, an angle or an azimuth."""
+        self._require_parameter(name)
+        kind = name.rstrip("0123456789")
+        place = int(name.removeprefix(kind)) - 1
+        weight, direction = self.weights[place], self.directions[place]
+        if kind == "weights":
+            return self._of_neurons(harmonics_at(direction[np.newaxis], degree)[..., 0])
+        if kind == "angles":
+            azimuth = (self.azimuths or (0.0,) * len(self.angles))[place]
+            return self._of_neurons(weight * _along_meridian(self.angles[place], azimuth, degree))
+        cosine, sine = harmonics_at(direction[np.newaxis], degree)[..., 0]
+        orders = degrees_and_orders(degree)[1]
+        return self._of_neurons(weight * np.stack([-orders * sine, orders * cosine]))
+
+    def _of_neurons(self, directions: Array) -> Array:
+        """Return packed coefficients in the harmonics at directions as those of -1/2 of neurons there."""
+        degree = largest_degree(directions.shape[1])
         of_neuron = np.asarray(_neuron(self.activation).multipliers(Sphere(3), degree), dtype=float)
         return np.asarray(-0.5 * of_neuron[degrees_of_places(directions.shape[1])] * directions)
 
@@ -290,6 +309,19 @@ class Perceptron(Potential):
         angles = np.array(self.angles)
         reduced = np.where(np.abs(angles) <= np.pi, angles, np.remainder(angles + np.pi, 2 * np.pi) - np.pi)
         return np.where(reduced == -np.pi, np.pi, reduced)
+
+
+def _along_meridian(angle: float, azimuth: float, degree: int) -> Array:
+    """Return the derivatives of the harmonics at a direction by its angle from the pole, (2, places).
+
+    On a meridian they are trigonometric polynomials of their degree, which equal steps round the circle determine.
+    """
+    steps = 2.0 * np.pi * np.arange(2 * degree + 1) / (2 * degree + 1)
+    across = np.sin(angle + steps)
+    points = np.stack([across * np.cos(azimuth), across * np.sin(azimuth), np.cos(angle + steps)], axis=1)
+    waves = np.arange(1, degree + 1)
+    slopes = 2.0 / steps.size * (np.sin(np.multiply.outer(steps, waves)) @ waves)
+    return np.asarray(harmonics_at(points, degree) @ slopes)
 
 
 @functools.lru_cache(maxsize=16)

@@ -128,6 +128,12 @@ class Invariants(Harmonics, Protocol):
     group: "Group"
     held_by: "ConfiningField | None"
 
+    def in_field(self, field: "ConfiningField") -> Any:
+        """Return the same basis in the confinement of a field that has the symmetries of the group."""
+
+    def field_of_harmonics(self, coefficients: Floats) -> Floats:
+        """Return the coefficients in the modes of an invariant sum of harmonics, packed, (2, places)."""
+
     @property
     def along_axis(self) -> Floats:
         """The coefficients, (size,)."""

@@ -7,7 +7,7 @@ import numpy as np
 from meanfield.harmonics import harmonics_at, largest_degree, moduli, packed_size, spread_points, zonal_places
 
 from .base import Floats
-from .representations import SAME_ELEMENT, Group, of_degree, rotation_about, rotation_generators
+from .representations import SAME_ELEMENT, Group, of_degree, rotation_about, rotation_generators, subgroup
 
 # A symmetry of a field to this share of its largest value is taken as exact.
 ROUNDING = 1e-12
@@ -17,6 +17,11 @@ PROBES = 61
 APART = 20
 # Degrees that tell the directions of a field.
 TELLING = 32
+
+
+def kept_by(group: Group, field: "ConfiningField") -> Group:
+    """Return the subgroup of the elements of a group that leave a field as it is."""
+    return subgroup(group, tuple(n for n, element in enumerate(group.elements) if field.keeps(element)))
 
 
 class ConfiningField:

@@ -119,6 +119,13 @@ class InvariantBasis(Basis):
         basis._fixed = basis._confined(basis.confinement)
         return basis
 
+    def in_field(self, field: ConfiningField) -> "InvariantBasis":
+        """Return the same basis in the confinement of a field that has the symmetries of the group."""
+        basis = copy.copy(self)
+        basis.confinement = field
+        basis._fixed = self._transform.synthesise(*field.up_to(self.nodes))
+        return basis
+
     def admissible(self, limit: int) -> Integers:
         """Return the degrees up to a limit that have invariant harmonics."""
         return self.group.admissible(limit)
@@ -126,6 +133,12 @@ class InvariantBasis(Basis):
     def field_of(self, series: NDArray[np.complex128]) -> Floats:
         """Return the coefficients in the modes of Re sum_l c_l P_l(cos t), t from the z axis."""
         return np.asarray(series[self.degrees].real * self.along_axis)
+
+    def field_of_harmonics(self, coefficients: Floats) -> Floats:
+        """Return the coefficients in the modes of an invariant sum of harmonics, packed, (2, places)."""
+        top = int(self.cells.max())
+        kept = ConfiningField(coefficients, zonal=False).up_to(top)
+        return np.asarray(self._field_modes @ kept.ravel())
 
     def harmonics(self, field: Floats) -> tuple[Floats, Floats]:
         """Return packed cosine and sine coefficients of a sum of modes."""

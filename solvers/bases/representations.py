@@ -232,6 +232,14 @@ def _candidates(turns: int) -> list[Floats]:
 TRIVIAL = Group(np.zeros((0, 3, 3)))
 
 
+@functools.lru_cache(maxsize=256)
+def subgroup(group: Group, members: tuple[int, ...]) -> Group:
+    """Return the subgroup of some elements of a group, by their numbers; one object each time."""
+    if len(members) == group.order:
+        return group
+    return TRIVIAL if len(members) == 1 else Group(group.elements[list(members)])
+
+
 @functools.lru_cache(maxsize=4096)
 def invariant_harmonics(group: Group, degree: int) -> Floats:
     """Return an orthonormal basis of the harmonics of a degree that are invariant under a group.

@@ -138,7 +138,7 @@ class CircleGeometry:
     slowest_rates = staticmethod(_slowest_rates)
     spectrum = staticmethod(_spectrum)
 
-    def frame(self, problem: Equation) -> None:
+    def frame(self, problem: Equation, samples: Sequence[Equation] = ()) -> None:
         """Return None: confinements even about another axis than 0 are turned by the bases."""
 
     def symmetry(self, divisor: int) -> int:

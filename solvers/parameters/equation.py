@@ -26,7 +26,8 @@ from scipy.optimize import brentq
 from meanfield import Equation, NotResolved, Number
 from meanfield.equations import Capability
 
-from ..bases import EPS, Basis, Floats, Integers, multiples
+from ..bases import EPS, Basis, Floats, Integers, InvariantBasis, multiples
+from ..bases.confining import ConfiningField, kept_by
 from ..equation import Evaluation, StationaryEquation, plus_projector
 from ..geometry import Geometry
 from ..inertia import count_negative
@@ -132,6 +133,10 @@ class ParameterEquation(StationaryEquation):
 
     def _in_forces(self, forces: Any) -> Basis:
         """Return the basis in the confinement of some forces by degree, in one with an axis about that."""
+        if not self.path.zonal:
+            assert self.basis.invariants is not None
+            found: Basis = self.basis.invariants.in_field(ConfiningField(forces, zonal=False))
+            return found
         symmetry = self.basis.symmetry
         cells = forces[symmetry : symmetry * self.basis.nodes + 1 : symmetry]
         if self.basis.even:
@@ -338,6 +343,10 @@ def _basis_along(path: Path, equation: StationaryEquation) -> Basis:
     basis, problem = equation.basis, equation.problem
     if not path.moves_forces:
         return basis
+    if not path.zonal:
+        assert basis.invariants is not None
+        group = kept_by(basis.invariants.group, path.field)
+        return InvariantBasis(group, basis.cells, basis.nodes, path.field)
     symmetry = int(np.gcd(basis.symmetry, path.confining_symmetry))
     even = basis.even and path.keeps(basis.axis)
     if (symmetry, even) == (basis.symmetry, basis.even):

@@ -22,6 +22,7 @@ from meanfield import Equation, InvalidInput, Number
 from meanfield.equations import Interaction, at_uniform
 
 from ..bases import EPS, Floats, Integers, multiples
+from ..bases.confining import ConfiningField
 from ..significant import (
     COMPARED_BY,
     SignificantDegrees,
@@ -30,6 +31,7 @@ from ..significant import (
     significant_among,
     starting_degrees,
 )
+from ..sizing import common_field
 
 # The ends of the interval in q.
 ENDS = (1.0, 3.0)
@@ -46,7 +48,10 @@ KEPT = 32
 
 
 class Coefficients(NamedTuple):
-    """Attractions by degree from 0, and forces of the confinement, with their derivatives in q."""
+    """Attractions by degree from 0, and forces of the confinement, with their derivatives in q.
+
+    Forces without an axis on the ordinary sphere are packed, (2, places).
+    """
 
     attractions: Floats
     slopes: Floats
@@ -90,12 +95,25 @@ class Path:
         self._require_confinement()
 
     def _require_confinement(self) -> None:
-        """Refuse values that are not admissible, and a confinement of two angles."""
-        if self.moves_forces and not all(each.zonal for each in self.samples):
-            raise InvalidInput(
-                f"{self.name} is varied in a confinement of one angle only, and this one depends on two; vary a "
-                "parameter of the interaction, or make one diagram in the coupling at each of some values (sweep)"
-            )
+        """Refuse values that are not admissible, and ends at which states can be turned, but not beside them."""
+        if not self.moves_forces or self.zonal:
+            return
+        for value in (self.low, self.high):
+            if self.at(value).zonal:
+                raise InvalidInput(
+                    f"at {self.name} {value:g} the confinement is a function of one angle, about which states can "
+                    "be turned, and beside it they cannot; let the interval begin or end beside that value"
+                )
+
+    @functools.cached_property
+    def zonal(self) -> bool:
+        """Whether at all values the confinement, if any, is a function of the angle to the north pole."""
+        return all(each.zonal for each in self.samples)
+
+    @functools.cached_property
+    def field(self) -> ConfiningField:
+        """A field with the symmetries that the confinement has at all values, where it has no axis."""
+        return common_field(self.samples)
 
     def value(self, q: float) -> float:
         """Return the parameter at q; the ends of the interval exactly."""
@@ -184,8 +202,8 @@ class Path:
         if not self.moves_forces:
             return False
         here, there, *ends = (self.coefficients(each, COMPARED_BY).forces for each in (q, other, *ENDS))
-        largest = max(float((end.conj() @ end).real) for end in ends)
-        return float((here.conj() @ there).real) <= VANISHING * largest
+        largest = max(float(np.vdot(end, end).real) for end in ends)
+        return float(np.vdot(here, there).real) <= VANISHING * largest
 
     @functools.cached_property
     def _even(self) -> bool:
@@ -225,7 +243,10 @@ class Path:
         known = self.name in problem.parameters
         beside = problem if known else self.problem_at(q + (BESIDE if q < 2.0 else -BESIDE))
         forces = force_slopes = np.zeros(degree + 1)
-        if self.moves_forces:
+        if self.moves_forces and not self.zonal:
+            forces = interaction.harmonic_forces(degree)
+            force_slopes = self.unit * Interaction(beside).harmonic_force_derivatives(self.name, degree)
+        elif self.moves_forces:
             moving = Interaction(beside)
             forces = interaction.phased_forces(degree)
             force_slopes = self.unit * moving.force_derivatives(self.name, degree)

@@ -7,49 +7,53 @@ back.
 """
 
 import dataclasses
+import functools
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
 
-from meanfield import Diagram, Domain, Equation, HarmonicSeries, Potential, State
+from meanfield import Combination, Curve, Diagram, Domain, Equation, InvalidInput, Potential, State
 from meanfield.equations import NEGLIGIBLE
-from meanfield.harmonics import (
-    SphereModes,
-    about_axis,
-    harmonics_at,
-    zonal_places,
-)
+from meanfield.harmonics import SphereModes, about_axis, harmonics_at, largest_degree, zonal_places
+from meanfield.potentials import Derived
 from meanfield.records import StationaryStates
 
-from ..bases import Floats
+from ..bases import EPS, Floats
 from ..bases.confining import TELLING, ConfiningField
 from ..bases.representations import CYCLE, rotation_about, turned_moments
 from ..significant import require_smooth
-from ..sizing import confining_field
+from ..sizing import common_field
 from .groups import symmetry_of_field
 from .recognition import mirror_about_axis
 
 ORDER = SphereModes.layout
+# Turned coefficients below so many roundings of the largest are rounding.
+ROUNDINGS = 64
+WITHOUT_AXIS = "this needs a function of the angle to the north pole, and the confinement depends on two angles"
 
 
 @dataclass(frozen=True)
-class AboutAxis(Potential):
-    """A potential of S^2 that is a function of the angle to an axis, turned until that is the north pole.
+class InFrame(Derived):
+    """A potential of S^2 in a turned frame; the base of the two kinds.
 
     Parameters
     ----------
     potential
         The potential.
     rotation
-        The rows of the rotation that takes the axis to the pole.
+        The rows of the rotation into the frame.
     """
 
-    potential: Potential
     rotation: tuple[tuple[float, ...], ...]
-    name: ClassVar[str] = "turned"
     formula: ClassVar[str] = "V(R^T x)"
+
+
+@dataclass(frozen=True)
+class AboutAxis(InFrame):
+    """A potential that is a function of the angle to an axis, turned until that is the north pole."""
 
     def values(self, angle: npt.ArrayLike) -> Any:
         """Return V at the angles from the axis."""
@@ -65,22 +69,87 @@ class AboutAxis(Potential):
 
     def multipliers(self, domain: Domain, degree: int) -> Any:
         """Return v_0, ..., v_degree, the parts along the axis of the coefficients by degree and order."""
-        coefficients = self.potential.harmonic_multipliers(degree)
+        return self._along(self.potential.harmonic_multipliers(degree))
+
+    def multiplier_derivatives(self, name: str, domain: Domain, degree: int) -> Any:
+        """Return the derivatives of v_0, ..., v_degree in a parameter of the potential."""
+        return self._along(self.potential.harmonic_multiplier_derivatives(name, degree))
+
+    def _along(self, coefficients: Any) -> Floats:
+        """Return the parts along the axis of packed coefficients, per degree."""
+        degree = largest_degree(coefficients.shape[1])
         along = (coefficients * harmonics_at(np.array(self.rotation[2:]), degree)[..., 0]).sum(axis=0)
-        return np.add.reduceat(along, zonal_places(degree))
-
-    def tail_bound(self, domain: Domain, degree: int) -> Any:
-        """Return the bound of the potential."""
-        return self.potential.tail_bound(domain, degree)
-
-    def parameters(self) -> dict[str, Any]:
-        """Return none; no record holds it."""
-        return {}
+        return np.asarray(np.add.reduceat(along, zonal_places(degree)))
 
     def _meridian(self, angles: Floats) -> Floats:
         """Return unit vectors at angles from the axis."""
         upright = np.stack([np.sin(angles), np.zeros_like(angles), np.cos(angles)], axis=1)
         return np.asarray(upright @ np.array(self.rotation))
+
+
+@dataclass(frozen=True)
+class Turned(InFrame):
+    """A potential without an axis, turned."""
+
+    @property
+    def zonal(self) -> bool:
+        """False."""
+        return False
+
+    def amplitudes(self, domain: Domain, degree: int) -> Any:
+        """Return the lengths of the coefficients of each degree, those of the potential."""
+        return self.potential.amplitudes(domain, degree)
+
+    def harmonic_multipliers(self, degree: int) -> Any:
+        """Return the turned coefficients, those that are rounding left out."""
+        return _turned_multipliers(self, degree)
+
+    def harmonic_multiplier_derivatives(self, name: str, degree: int) -> Any:
+        """Return the turned derivatives of the coefficients in a parameter of the potential."""
+        return self._turned(self.potential.harmonic_multiplier_derivatives(name, degree))
+
+    def _turned(self, coefficients: Any) -> Floats:
+        cosine, sine = coefficients
+        return np.stack(turned_moments(cosine, sine, np.array(self.rotation)))
+
+    def values(self, angle: npt.ArrayLike) -> Any:
+        """Refuse, since it is no function of one angle."""
+        raise InvalidInput(WITHOUT_AXIS)
+
+    def slope(self, angle: npt.ArrayLike) -> Any:
+        """Refuse, since it is no function of one angle."""
+        raise InvalidInput(WITHOUT_AXIS)
+
+    def multipliers(self, domain: Domain, degree: int) -> Any:
+        """Refuse, since it is no function of one angle."""
+        raise InvalidInput(WITHOUT_AXIS)
+
+    def values_at(self, points: npt.ArrayLike) -> Any:
+        """Return V at unit vectors of the frame."""
+        return self.potential.values_at(np.asarray(points, dtype=float) @ np.array(self.rotation))
+
+    def gradient_at(self, points: npt.ArrayLike) -> Any:
+        """Return the gradient at unit vectors of the frame, in the frame."""
+        rotation = np.array(self.rotation)
+        return self.potential.gradient_at(np.asarray(points, dtype=float) @ rotation) @ rotation.T
+
+
+@functools.lru_cache(maxsize=32)
+def _turned_multipliers(turned: Turned, degree: int) -> Floats:
+    """Return the cached coefficients of a turned potential, (2, places), read-only."""
+    found = turned._turned(turned.potential.harmonic_multipliers(degree))
+    found = np.where(np.abs(found) > ROUNDINGS * EPS * np.abs(found).max(), found, 0.0)
+    found.flags.writeable = False
+    return found
+
+
+def _in_frame(confinement: Any, rotation: Floats, axial: bool) -> Potential:
+    """Return a confinement in a turned frame, of a sum each term, so that its parameters have their names."""
+    rows = tuple(tuple(row) for row in rotation.tolist())
+    kind = AboutAxis if axial else Turned
+    if isinstance(confinement, Combination):
+        return Combination(tuple((factor, kind(term, rows)) for factor, term in confinement.terms))
+    return kind(confinement, rows)
 
 
 class UprightFrame:
@@ -98,15 +167,11 @@ class UprightFrame:
 
     def __init__(self, problem: Equation, rotation: Floats, axial: bool) -> None:
         self._given, self._rotation = problem, rotation
-        confinement: Any = problem.confinement
+        self.problem = problem.replace(confinement=_in_frame(problem.confinement, rotation, axial))
 
-        def turned(points: Floats) -> Floats:
-            return np.asarray(confinement.values_at(points @ rotation))
-
-        rows = tuple(tuple(row) for row in rotation.tolist())
-        self.problem = problem.replace(
-            confinement=AboutAxis(confinement, rows) if axial else HarmonicSeries.from_callable(turned)
-        )
+    def moments(self, cosine: Floats, sine: Floats) -> tuple[Floats, Floats]:
+        """Return packed moments of a state in the given frame as they stand in this one."""
+        return turned_moments(cosine, sine, self._rotation)
 
     def states(self, found: StationaryStates) -> StationaryStates:
         """Return stationary states found in the frame as they stand in the given one."""
@@ -115,10 +180,7 @@ class UprightFrame:
     def diagram(self, found: Diagram) -> Diagram:
         """Return a diagram found in the frame as it stands in the given one."""
         branches = [self._replaced(branch, "", "tangent_") for branch in found.branches]
-        points = [
-            self._replaced(point, "", *(["other_"] if point.other_cosine is not None else []))
-            for point in found.special_points
-        ]
+        points = [self._with_others(point) for point in found.special_points]
         return dataclasses.replace(
             found,
             problem=self._given,
@@ -126,6 +188,17 @@ class UprightFrame:
             special_points=tuple(points),
             provenance=found.provenance | {"problem": self._given.to_dict()},
         )
+
+    def curve(self, found: Curve) -> Curve:
+        """Return a curve of special points found in the frame as it stands in the given one."""
+        known = {"problem": self._given, "provenance": found.provenance | {"problem": self._given.to_dict()}}
+        points = tuple(self._with_others(point) for point in found.special_points)
+        turned: Curve = dataclasses.replace(self._with_others(found), special_points=points, **known)
+        return turned
+
+    def _with_others(self, record: Any) -> Any:
+        """Return a record with its moments, and those of other states if it has any, turned back."""
+        return self._replaced(record, "", *(["other_"] if record.other_cosine is not None else []))
 
     def _state(self, state: State) -> State:
         problem = self._given.at(coupling=state.problem.coupling)
@@ -148,20 +221,28 @@ class UprightFrame:
         return dataclasses.replace(record, layout=ORDER, **moments)
 
 
-def frame(problem: Equation) -> UprightFrame | None:
+def frame(problem: Equation, samples: Sequence[Equation] = ()) -> UprightFrame | None:
     """Return the frame in which to compute, None if the confinement has no symmetry or stands upright already.
+
+    Parameters
+    ----------
+    samples
+        Where the confinement changes with parameters, the problem at several values: the frame is that of the
+        symmetries that all have.
 
     Raises
     ------
     InvalidInput
         If the confinement has no axis and coefficients that decay slowly.
     """
-    if problem.zonal:
+    every = samples or (problem,)
+    if all(each.zonal for each in every):
         return None
-    field: Any = confining_field(problem)
+    field = common_field(every)
     if field.axes.size:
         return UprightFrame(problem, CYCLE.T @ field.own_frame, axial=True)
-    require_smooth(problem)
+    for each in every:
+        require_smooth(each)
     rotation = max((np.eye(3), *_candidates(field)), key=lambda each: symmetry_of_field(field, each).order)
     return None if np.array_equal(rotation, np.eye(3)) else UprightFrame(problem, rotation, axial=False)
 

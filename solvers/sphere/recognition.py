@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from meanfield.harmonics import degrees_and_orders, largest_degree
 
 from ..bases import Floats, Integers
-from ..bases.representations import CYCLE, Group, of_degree, rotation_generators, turned_moments
+from ..bases.representations import CYCLE, Group, of_degree, rotation_generators, subgroup, turned_moments
 from .groups import axial_group, solids
 from .upright import own_axes
 
@@ -113,7 +113,11 @@ def _is_isotropic(cosine: Floats, sine: Floats) -> bool:
 def _fixes(group: Group, cosine: Floats, sine: Floats) -> bool:
     allowed = ABSENT * float(np.hypot(cosine, sine)[1:].max())
     images = (turned_moments(cosine, sine, element) for element in group.generators)
-    return all(max(np.abs(c - cosine).max(), np.abs(s - sine).max()) <= allowed for c, s in images)
+    return all(_agree(image, (cosine, sine), allowed) for image in images)
+
+
+def _agree(one: tuple[Floats, Floats], other: tuple[Floats, Floats], allowed: float) -> bool:
+    return max(float(np.abs(here - there).max()) for here, there in zip(one, other, strict=True)) <= allowed
 
 
 def _about_axis(cosine: Floats, sine: Floats, flips: bool) -> _AboutAxis | None:
@@ -149,6 +153,14 @@ def mirror_about_axis(cosine: Floats, sine: Floats) -> float:
     if symmetry is None:
         return 0.0
     return symmetry.half_turn or 0.0 if symmetry.mirror is None else symmetry.mirror
+
+
+def stabiliser(group: Group, cosine: Floats, sine: Floats) -> Group:
+    """Return the subgroup of the elements of a group that leave a density as it is."""
+    images = (turned_moments(cosine, sine, element) for element in group.elements)
+    allowed = ABSENT * float(np.hypot(cosine, sine)[1:].max())
+    agree = [_agree(image, (cosine, sine), allowed) for image in images]
+    return subgroup(group, tuple(np.flatnonzero(agree).tolist()))
 
 
 def fixing(groups: Iterable[Group], group: Group, cosine: Floats, sine: Floats) -> Group:

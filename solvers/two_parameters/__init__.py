@@ -6,6 +6,7 @@ from .plane import COUPLING as COUPLING
 from .recording import threshold_label as threshold_label
 from .starts import Start as Start
 from .starts import require_followed as require_followed
+from .starts import standing as standing
 from .starts import start_of as start_of
 from .starts import states_of as states_of
 from .triples import triple_point as triple_point

@@ -22,11 +22,14 @@ import numpy.typing as npt
 
 from meanfield import Equation, InvalidInput, Number
 from meanfield.equations import NEGLIGIBLE, Capability, is_velocity
+from meanfield.harmonics import moduli
 
 from ..bases import EPS, Basis, Floats, Integers
 from ..bases.confining import ConfiningField
 from ..domains import solvers_of
 from ..significant import common_symmetry
+from ..sizing import common_field
+from ..sphere import Group, symmetry_of_field
 
 Complexes = npt.NDArray[np.complex128]
 COUPLING = "coupling"
@@ -113,6 +116,11 @@ class Plane:
         return found
 
     @cached_property
+    def zonal(self) -> bool:
+        """Whether all over the plane the confinement, if any, is a function of the angle to the north pole."""
+        return all(each.zonal for each in self.samples)
+
+    @cached_property
     def confining_symmetry(self) -> int:
         """The greatest common divisor of the degrees of the confinement all over the plane, 0 without one."""
         return common_symmetry(self.samples)
@@ -143,7 +151,15 @@ class Plane:
         """On the ordinary sphere a field with the symmetries of the confinement, None without one."""
         if not self.confined:
             return None
+        if not self.zonal:
+            return common_field(self.samples)
         return ConfiningField.of_one_angle(np.eye(1, 2, 1 - self.confining_symmetry % 2)[0])
+
+    @cached_property
+    def symmetries(self) -> Group:
+        """The group of the confinement on the ordinary sphere all over the plane, where it has no axis."""
+        assert self.held_by is not None
+        return symmetry_of_field(self.held_by)
 
     @cached_property
     def of_gradient(self) -> bool:
@@ -334,7 +350,7 @@ class Coefficients:
         The degrees of the modes.
     basis
         That of the densities, whose modes the degrees are of; None for cosines about the first axis of the plane,
-        of which without an axis the forces, and their slopes, are moduli.
+        of which without an axis the forces, and their slopes, are moduli, on the ordinary sphere of each degree.
     """
 
     def __init__(self, plane: Plane, x: float, q: float, degrees: Integers, basis: Basis | None = None) -> None:
@@ -351,8 +367,10 @@ class Coefficients:
         self._extended = self._factor * multipliers
         self.attractions = self._extended[degrees].astype(float)
         self.forces = np.zeros(degrees.size)
-        if plane.confined:
+        if plane.confined and plane.zonal:
             self.forces = -self._about(self._confinement.multipliers, self._confinement.sine_multipliers)
+        elif plane.confined:
+            self.forces = -self._among(self._confinement.harmonic_multipliers(self._last))
 
     @property
     def strengths(self) -> Floats:
@@ -434,9 +452,20 @@ class Coefficients:
         if role != "confinement":
             return 0.0
         confinement = self._confinement
+        if not self._plane.zonal:
+            return -self._among(confinement.harmonic_multiplier_derivatives(own, self._last))
         return -self._about(
             partial(confinement.multiplier_derivatives, own), partial(confinement.sine_multiplier_derivatives, own)
         )
+
+    def _among(self, coefficients: Floats) -> Floats:
+        """Return packed coefficients, over the noise, as those of the modes, without a basis their lengths."""
+        invariants = None if self._basis is None else self._basis.invariants
+        if invariants is None:
+            found = moduli(*coefficients)[self._degrees]
+        else:
+            found = invariants.field_of_harmonics(coefficients)
+        return np.asarray(found / self._noise, dtype=float)
 
     def _about(self, cosine: Callable[..., Any], sine: Callable[..., Any]) -> Floats:
         """Return coefficients of the modes, over the noise, by functions of domain and degree."""

@@ -9,13 +9,14 @@ import numpy as np
 
 from meanfield import CurvePoint, Equation, InvalidInput, NotResolved, OrganisingPoint, SpecialPoint
 from meanfield.equations import Capability, require
-from meanfield.harmonics import Layout, modes_of, moments_of
+from meanfield.harmonics import Layout, SphereModes, modes_of, moments_of, packed
 from meanfield.records import CurveType
 from meanfield.theory import critical_couplings
 
 from ..bases import Basis, Floats, Integers, multiples
 from ..branches.continuation import End, Point, length, resolve
 from ..domains import solvers_of
+from ..geometry import Frame
 from ..newton import POLISHED, correct
 from ..significant import confining_degree, keep_axis
 from ..sizing import stationary_equation
@@ -66,6 +67,16 @@ class Start(NamedTuple):
     def uniform(self) -> bool:
         """Whether the first state is the uniform one."""
         return self.problem.confinement is None and vanishes(self.first)
+
+    def in_frame(self, frame: Frame | None) -> "Start":
+        """Return the start in a turned frame, or as it stands, its moments by degree and order."""
+        states = [pair for pair in (self.first, self.second) if pair is not None]
+        if modes_of(self.problem.domain, self.layout).angles == 1:
+            states = [(packed(cosine), 0.0 * packed(sine)) for cosine, sine in states]
+        problem = self.problem
+        if frame is not None:
+            states, problem = [frame.moments(*pair) for pair in states], frame.problem
+        return self._replace(problem=problem, first=states[0], second=(*states, None)[1], layout=SphereModes.layout)
 
     def between(self, one: Pair, other: Pair) -> "Start":
         """Return the start of the line between two states, the uniform one being second and not named."""
@@ -141,6 +152,15 @@ def _of_organising(point: OrganisingPoint) -> Start:
     return start.between(own, others[0]) if others else start
 
 
+def standing(start: Start, names: tuple[str, str], interval: tuple[float, float]) -> tuple[Start, Frame | None]:
+    """Return a start in the frame in which its curve is followed, and this frame, None if that is the given one."""
+    plane = Plane(start.problem, names, interval, 1.0, 0.0, None, np.arange(1, 33))
+    if plane.zonal:
+        return start, None
+    frame = solvers_of(start.problem).geometry.frame(start.problem, plane.samples)
+    return start.in_frame(frame), frame
+
+
 def plane_of(start: Start, names: tuple[str, str], interval: tuple[float, float]) -> Plane:
     """Return the plane of two parameters at a start.
 
@@ -166,7 +186,7 @@ def plane_of(start: Start, names: tuple[str, str], interval: tuple[float, float]
     unit = float(high - low) if other == names[0] else _unit(start, bare, x, q, reference)
     plane = Plane(problem, names, interval, unit, x / unit, None, reference)
     axis = 0.0 if equation is None else equation.basis.axis
-    if not plane.confined or keep_axis(plane.samples, axis):
+    if not plane.confined or not plane.zonal or keep_axis(plane.samples, axis):
         return replace(plane, axis=axis)
     require(problem, Capability.GRADIENT, "curves of states without an axis in a confinement")
     return plane
@@ -326,9 +346,7 @@ def require_followed(start: Start) -> None:
             "curves of states that carry a current are not followed, and nothing reflects this equation; take a "
             "confinement with a reflection axis"
         )
-    if problem.confinement is not None and not problem.zonal:
-        raise InvalidInput("curves in a confinement without an axis are not followed; take one about an axis")
-    if start.has_orders and problem.confinement is not None:
+    if problem.confinement is not None and (start.has_orders or not problem.zonal):
         require(problem, Capability.GRADIENT, "curves of states without an axis in a confinement")
     if confining_degree(problem) is None:
         raise NotResolved(

@@ -15,7 +15,7 @@ from ..domains import solvers_of
 from ..limits import MAX_HARMONIC_DEGREE, MAX_SPHERICAL_DEGREE, MAX_UNKNOWNS
 from ..significant import even_size
 from ..sizing import Size
-from ..sphere import TRIVIAL, Group, recognised
+from ..sphere import TRIVIAL, Group, recognised, stabiliser
 from .plane import Plane
 
 Pair = tuple[Floats, Floats]
@@ -106,6 +106,8 @@ def without_axis(
 ) -> tuple[tuple[float, float], Basis, Floats]:
     """Return a place, and the basis and the unknown of a state on S^2 in the orientation of its group.
 
+    Where the confinement has no axis this is a group of symmetries of the confinement, as that stands.
+
     Raises
     ------
     InvalidInput
@@ -113,6 +115,8 @@ def without_axis(
     NotResolved
         If it has too many significant modes.
     """
+    if not plane.zonal:
+        return place, *in_group(plane, stabiliser(plane.symmetries, *moments), moments, place)
     even = plane.confining_symmetry % 2 == 0
     group, cosine, sine = recognised(TRIVIAL, *moments, confined=plane.confined, even=even)
     if group is None:
