@@ -5,14 +5,11 @@ from collections.abc import Sequence
 from functools import partial
 from typing import Any, NamedTuple
 
-import numpy as np
-
 from meanfield import Equation
 from meanfield.equations import Capability, Interaction
-from meanfield.harmonics import largest_degree, packed_size
 
 from .bases import Basis, Integers, InvariantBasis, multiples
-from .bases.confining import ConfiningField
+from .bases.confining import CommonField, ConfiningField
 from .current import FEWEST, CurrentEquation
 from .equation import SLOW, StationaryEquation
 from .geometry import Geometry
@@ -27,9 +24,6 @@ from .significant import (
 )
 from .softmax import SoftmaxEquation
 from .velocity import VelocityEquation
-
-# Weights of fields in a sum that no symmetry gives.
-GOLDEN = 0.6180339887498949
 
 
 class Size(NamedTuple):
@@ -180,18 +174,13 @@ def _confining_field(problem: Equation) -> ConfiningField:
 
 
 def common_field(problems: Sequence[Equation]) -> ConfiningField:
-    """Return a field of the confinements of some problems that has the symmetries which all have, and no other.
-
-    It is their sum with weights that no symmetry gives, of which each is the largest share once.
-    """
-    known = [field for problem in problems if (field := confining_field(problem)) is not None]
-    if len(known) == 1:
-        return known[0]
-    degree = max(largest_degree(field.coefficients.shape[1]) for field in known)
-    total = np.zeros((2, packed_size(degree)))
-    for number, field in enumerate(known, 1):
-        total += (1.0 + GOLDEN * number % 1.0) / (field.lengths.sum() or 1.0) * field.up_to(degree)
-    return ConfiningField(total, zonal=all(field.zonal for field in known))
+    """Return a field that has those symmetries which the confinements of all of some problems have."""
+    known: list[ConfiningField] = []
+    for problem in problems:
+        field = confining_field(problem)
+        if field is not None and field.lengths.any() and not any(map(field.is_multiple, known)):
+            known.append(field)
+    return known[0] if len(known) == 1 else CommonField(known)
 
 
 def confinement_field(problem: Equation, symmetry: int, cells: int) -> Any:

@@ -1,6 +1,7 @@
 r"""The field :math:`-V/D` of a confinement on :math:`S^2`, by degree and order, and its symmetries."""
 
 import functools
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -17,6 +18,7 @@ PROBES = 61
 APART = 20
 # Degrees that tell the directions of a field.
 TELLING = 32
+GOLDEN = 0.6180339887498949
 
 
 def kept_by(group: Group, field: "ConfiningField") -> Group:
@@ -83,6 +85,13 @@ class ConfiningField:
         harmonics = harmonics_at(points, largest_degree(self.coefficients.shape[1]))
         return np.asarray(np.einsum("kp,kpn->n", self.coefficients, harmonics))
 
+    def is_multiple(self, other: "ConfiningField") -> bool:
+        """Return whether another field is a multiple of it, up to rounding."""
+        degree = largest_degree(max(self.coefficients.shape[1], other.coefficients.shape[1]))
+        here, there = self.up_to(degree), other.up_to(degree)
+        rest = there - float(np.vdot(here, there)) / float(np.vdot(here, here)) * here
+        return float(np.abs(rest).max()) <= ROUNDING * float(np.abs(there).max())
+
     def allows(self, group: Group) -> bool:
         """Return whether all elements of a group leave it as it is."""
         return all(self.keeps(generator) for generator in group.generators)
@@ -111,3 +120,28 @@ class ConfiningField:
         axis = self.own_frame[:1]
         # The powers of a turn by one radian are dense among all.
         return axis if self.keeps(rotation_about(axis[0], 1.0)) else axis[:0]
+
+
+class CommonField(ConfiningField):
+    """The sum of some fields, with the symmetries that all of them have.
+
+    Parameters
+    ----------
+    fields
+        The fields.
+    """
+
+    def __init__(self, fields: Sequence[ConfiningField]) -> None:
+        degree = max(largest_degree(field.coefficients.shape[1]) for field in fields)
+        # With weights by which fields that are opposite to each other do not cancel.
+        weights = [1.0 + GOLDEN * number % 1.0 for number in range(len(fields))]
+        total = sum(
+            weight / field.lengths.sum() * field.up_to(degree)
+            for weight, field in zip(weights, fields, strict=True)
+        )
+        super().__init__(np.asarray(total), zonal=all(field.zonal for field in fields))
+        self.fields = fields
+
+    def keeps(self, element: Floats) -> bool:
+        """Return whether an orthogonal transformation leaves all of them as they are."""
+        return all(field.keeps(element) for field in self.fields)

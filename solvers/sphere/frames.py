@@ -22,7 +22,7 @@ from meanfield.potentials import Derived
 from meanfield.records import StationaryStates
 
 from ..bases import EPS, Floats
-from ..bases.confining import TELLING, ConfiningField
+from ..bases.confining import TELLING, CommonField, ConfiningField
 from ..bases.representations import CYCLE, rotation_about, turned_moments
 from ..significant import require_smooth
 from ..sizing import common_field
@@ -243,7 +243,10 @@ def frame(problem: Equation, samples: Sequence[Equation] = ()) -> UprightFrame |
         return UprightFrame(problem, CYCLE.T @ field.own_frame, axial=True)
     for each in every:
         require_smooth(each)
-    rotation = max((np.eye(3), *_candidates(field)), key=lambda each: symmetry_of_field(field, each).order)
+    # The axes of symmetry that several fields have in common are axes of each.
+    fields = (field, *field.fields[:1]) if isinstance(field, CommonField) else (field,)
+    candidates = [np.eye(3), *(rotation for each in fields for rotation in _candidates(each))]
+    rotation = max(candidates, key=lambda each: symmetry_of_field(field, each).order)
     return None if np.array_equal(rotation, np.eye(3)) else UprightFrame(problem, rotation, axial=False)
 
 
