@@ -12,6 +12,7 @@ from ..domains import Domain
 from ..errors import ComputationFailed, InvalidInput, MeanfieldError
 from .combination import Combination
 from .consistency import require_consistent
+from .consistent_harmonics import require_consistent_harmonics
 from .derived import Derived
 from .formulas import formulas_of
 from .terms import require_hashable
@@ -101,6 +102,22 @@ def require_potential(potential: Any, domain: Domain, role: str) -> None:
 
 @functools.lru_cache(maxsize=64)
 def _probe(potential: Any, domain: Domain, role: str) -> None:
+    has_axis = potential.zonal or not domain.has_azimuth
+    if has_axis:
+        _probe_multipliers(potential, domain, role)
+    named = f"{role} {_name(potential)}"
+    try:
+        if has_axis:
+            require_consistent(potential, domain, named)
+        else:
+            require_consistent_harmonics(potential, named)
+    except MeanfieldError:
+        raise
+    except Exception as error:
+        raise _raised(error, "a method", named) from error
+
+
+def _probe_multipliers(potential: Any, domain: Domain, role: str) -> None:
     for degree in _DEGREES:
         multipliers = _asked(potential, domain, degree, "multipliers", role)
         kind = getattr(multipliers, "dtype", None)
@@ -121,13 +138,6 @@ def _probe(potential: Any, domain: Domain, role: str) -> None:
                 f"tail_bound(domain, {degree}) of the {role} {_name(potential)} must be a finite number, a bound "
                 f"of the multipliers beyond, not {bound!r}"
             )
-    named = f"{role} {_name(potential)}"
-    try:
-        require_consistent(potential, domain, named)
-    except MeanfieldError:
-        raise
-    except Exception as error:
-        raise _raised(error, "a method", named) from error
 
 
 def _asked(potential: Any, domain: Domain, degree: int, method: str, role: str) -> Any:

@@ -43,7 +43,8 @@ class Potential(Protocol):
 
     An interaction is even; a confinement of the circle need not be, and then says so by ``even`` and
     ``sine_multipliers``. One of the ordinary sphere that is no function of the angle to the north pole says so by
-    ``zonal``, and has ``harmonic_multipliers``, ``values_at`` and ``gradient_at``.
+    ``zonal``, and has ``harmonic_multipliers``, ``values_at`` and ``gradient_at``; there ``values``, ``slope`` and
+    ``multipliers`` are not asked of it.
 
     A class of one's own implements ``values``, ``slope``, ``multipliers``, ``tail_bound`` and
     ``parameters``, carries a ``name`` and inherits the rest, of which ``multiplier_derivatives`` is better given as

@@ -177,7 +177,10 @@ def test_derivatives_of_neurons_are_those_of_differences(angles):
         for sines in (False, True):
             kind = f"{'sine_' * sines}multiplier_derivatives"
             found = getattr(potential, kind)(name, CIRCLE, 12)
-            assert found == pytest.approx(differenced(potential, name, CIRCLE, 12, of="sine_multipliers" if sines else "multipliers"), abs=1e-8)
+            assert found == pytest.approx(
+                differenced(potential, name, CIRCLE, 12, of="sine_multipliers" if sines else "multipliers"),
+                abs=1e-8,
+            )
 
 
 def test_a_neuron_on_the_axis_of_a_sphere_changes_by_its_weight_only():

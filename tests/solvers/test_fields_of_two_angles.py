@@ -1,0 +1,349 @@
+"""Confinements of S^2 without an axis: along parameters, in two parameters, and in whatever frame they are given.
+
+Truth are integrals over the sphere: the states of W = w_1 P_1 + w_2 P_2 are those of eight moments.
+"""
+
+import functools
+from dataclasses import dataclass
+
+import numpy as np
+import pytest
+from scipy.optimize import root
+from scipy.spatial.transform import Rotation
+
+from meanfield import (
+    GegenbauerSeries,
+    HarmonicSeries,
+    InvalidInput,
+    McKeanVlasov,
+    Perceptron,
+    Potential,
+    Sphere,
+    Transformer,
+)
+from meanfield.harmonics import packed_size
+from meanfield.potentials.parametric import differenced
+from solvers import bifurcation_diagram, curve, phase_diagram
+
+EPS = np.finfo(float).eps
+# Relative accuracy promised for points on curves.
+POINT = 1e-11
+FACTOR = "confinement_harmonic_series_factor"
+W = GegenbauerSeries((-0.4, -2.0))
+# By degree and order, packed: v_11 x, v_20 P_2(z) and v_22 sqrt(3)/2 (x^2 - y^2).
+FIELD = HarmonicSeries(cosine=(0.0, 0.0, 0.01, 0.02, 0.0, 0.03))
+WINDOW = (1.9, 2.6)
+PROBLEM = McKeanVlasov(Sphere(3), W, confinement=FIELD)
+
+
+@functools.cache
+def grid():
+    """The eight harmonics of degrees 1 and 2, as (8, n), in the order of packed cosines, then sines; and weights."""
+    heights, weights = np.polynomial.legendre.leggauss(48)
+    azimuths = 2.0 * np.pi * np.arange(96) / 96
+    z = np.repeat(heights[:, None], 96, axis=1).ravel()
+    across = np.sqrt(1.0 - z**2)
+    x, y = across * np.tile(np.cos(azimuths), 48), across * np.tile(np.sin(azimuths), 48)
+    root_3 = np.sqrt(3.0)
+    cosines = [z, x, 1.5 * z**2 - 0.5, root_3 * x * z, 0.5 * root_3 * (x**2 - y**2)]
+    sines = [y, root_3 * y * z, root_3 * x * y]
+    return np.array([*cosines, *sines]), np.repeat(weights, 96) / 192.0
+
+
+# Places of the eight moments among packed cosines and sines.
+COSINES, SINES = [1, 2, 3, 4, 5], [2, 4, 5]
+
+
+def moments_of(cosine, sine):
+    return np.concatenate([np.asarray(cosine)[COSINES], np.asarray(sine)[SINES]])
+
+
+def attractions(weights):
+    one, two = -np.array(weights)
+    return np.array([one, one, two, two, two, one, two, two])
+
+
+class Truth:
+    """Stationary states of weights and a field of eight coefficients at a noise, by integrals over the sphere."""
+
+    def __init__(self, weights, field, noise=1.0):
+        self.sigma, self.field, self.noise = attractions(weights), np.asarray(field), noise
+
+    def density(self, coupling, moments):
+        modes, weights = grid()
+        values = weights * np.exp((coupling * self.sigma * moments - self.field) / self.noise @ modes)
+        return values / values.sum(), np.log(values.sum())
+
+    def residual(self, coupling, moments):
+        return grid()[0] @ self.density(coupling, moments)[0] - moments
+
+    def energy(self, coupling, moments):
+        quadratic = 0.5 * coupling * float(self.sigma * moments @ moments) / self.noise
+        return quadratic - self.density(coupling, moments)[1]
+
+    def jacobian(self, coupling, moments):
+        modes, density = grid()[0], self.density(coupling, moments)[0]
+        means = modes @ density
+        covariance = (modes * density) @ modes.T - np.outer(means, means)
+        return np.eye(8) - covariance * (coupling * self.sigma / self.noise)
+
+    def fold(self, coupling, moments):
+        """The fold nearest to a guess: coupling and moments, with the null vector as unknowns too."""
+        null = np.linalg.svd(self.jacobian(coupling, moments))[2][-1]
+
+        def conditions(unknown):
+            vector = unknown[8:16]
+            jacobian = self.jacobian(unknown[16], unknown[:8])
+            return np.concatenate(
+                [self.residual(unknown[16], unknown[:8]), jacobian @ vector, [null @ vector - 1.0]]
+            )
+
+        found = solved(conditions, [*moments, *null, coupling])
+        return found[16], found[:8]
+
+    def line(self, coupling, one, other):
+        """The coupling of equal free energy nearest to a guess."""
+
+        def conditions(unknown):
+            pair = unknown[:8], unknown[8:16]
+            residuals = [self.residual(unknown[16], moments) for moments in pair]
+            energies = [self.energy(unknown[16], moments) for moments in pair]
+            return np.concatenate([*residuals, [energies[0] - energies[1]]])
+
+        return solved(conditions, [*one, *other, coupling])[16]
+
+
+def solved(conditions, guess):
+    for _ in range(3):
+        guess = root(conditions, guess, tol=EPS).x
+    return guess
+
+
+@functools.cache
+def diagram():
+    return bifurcation_diagram(PROBLEM, WINDOW, rates=False)
+
+
+def event(kind, made=None):
+    return (made or diagram()).events(kind)[0]
+
+
+def at(name, value):
+    """What is true at a value of a parameter of the problem."""
+    weights, field, noise = [-0.4, -2.0], moments_of(FIELD.cosine, np.zeros(6)), 1.0
+    if name == FACTOR:
+        field = value * field
+    elif name == "noise":
+        noise = value
+    elif name == "w1":
+        weights[0] = value
+    else:
+        place = {"confinement_cosine_1_0": 0, "confinement_cosine_2_1": 3, "confinement_cosine_2_2": 4}[name]
+        field[place] = value
+    return Truth(weights, field, noise)
+
+
+INTERVALS = {
+    FACTOR: (0.6, 1.2),
+    "noise": (0.9, 1.1),
+    "w1": (-0.5, -0.3),
+    # The first two break a reflection that the field of the start has.
+    "confinement_cosine_1_0": (-0.02, 0.03),
+    "confinement_cosine_2_1": (-0.01, 0.02),
+    "confinement_cosine_2_2": (0.01, 0.035),
+}
+
+
+@pytest.mark.parametrize("name", INTERVALS)
+@pytest.mark.parametrize("kind", ["fold", "transition"])
+def test_curves_in_a_field_without_an_axis(kind, name):
+    found = curve(event(kind), name, INTERVALS[name])
+    assert found.type == kind
+    assert not any(text.startswith("the curve ends") for text in found.warnings)
+    for place in (0, len(found) // 2, len(found) - 1):
+        truth, own = at(name, found.first[place]), moments_of(found.cosine[place], found.sine[place])
+        coupling = found.coupling[place]
+        if kind == "fold":
+            exact, moments = truth.fold(coupling, own)
+            assert np.abs(moments - own).max() <= POINT
+        else:
+            other = moments_of(found.other_cosine[place], found.other_sine[place])
+            exact = truth.line(coupling, own, other)
+        assert abs(exact - coupling) <= POINT * coupling
+
+
+@pytest.mark.parametrize("name", ["noise", FACTOR, "confinement_cosine_2_1", "w1"])
+def test_diagrams_along_parameters_in_a_field_without_an_axis(name):
+    """Their folds are where the curve of folds, and integrals over the sphere, have the coupling that is fixed."""
+    start = event("fold")
+    found = curve(start, name, INTERVALS[name])
+    coupling = float(np.quantile(found.coupling, 0.4))
+    made = bifurcation_diagram(PROBLEM.at(coupling=coupling), parameter=name, interval=INTERVALS[name], rates=False)
+    folds = made.events("fold")
+    assert folds
+    for each in folds:
+        exact, _ = at(name, each.value).fold(coupling, moments_of(each.cosine, each.sine))
+        assert abs(exact - coupling) <= POINT * coupling
+    crossing = found.first[np.argmin(np.abs(found.coupling - coupling))]
+    width = INTERVALS[name][1] - INTERVALS[name][0]
+    assert min(abs(each.value - crossing) for each in folds) <= 0.1 * width
+
+
+def turned(potential, rotation):
+    return HarmonicSeries.from_callable(lambda points: potential.values_at(points @ rotation.T))
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_a_field_is_the_same_in_whatever_frame_it_is_given(seed):
+    rotation = Rotation.random(random_state=seed).as_matrix()
+    problem = PROBLEM.replace(confinement=turned(FIELD, rotation))
+    made = bifurcation_diagram(problem, WINDOW, rates=False)
+    one, other = (curve(event("transition", each), FACTOR, (0.6, 1.2)) for each in (diagram(), made))
+    assert one.label == other.label
+    assert other.problem.confinement != one.problem.confinement
+    assert one.coupling[[0, -1]] == pytest.approx(other.coupling[[0, -1]], rel=POINT)
+    # Its states are those of the given problem: stationary there.
+    at_end = other.state(-1)
+    field = problem.confinement.harmonic_multipliers(2) * other.first[-1]
+    truth = Truth((-0.4, -2.0), moments_of(*field))
+    own = moments_of(at_end.cosine, at_end.sine)
+    assert np.abs(truth.residual(other.coupling[-1], own)).max() <= 1e-12
+
+
+def test_a_field_about_another_axis_is_one_about_the_pole():
+    axis = np.array([1.0, 2.0, -1.0]) / np.sqrt(6.0)
+    across = HarmonicSeries.from_callable(lambda points: 0.03 * (1.5 * (points @ axis) ** 2 - 0.5))
+    fields = HarmonicSeries(cosine=(0.0, 0.0, 0.0, 0.03)), across
+    diagrams = [bifurcation_diagram(PROBLEM.replace(confinement=each), WINDOW, rates=False) for each in fields]
+    for kind in ("fold", "transition"):
+        one, other = (curve(event(kind, each), FACTOR, (0.6, 1.2)) for each in diagrams)
+        assert one.label == other.label
+        assert one.coupling[[0, -1]] == pytest.approx(other.coupling[[0, -1]], rel=POINT)
+
+
+def test_reflections_that_a_coefficient_breaks_are_no_symmetries_of_the_curve():
+    """Quadrupoles of one plane: each has the symmetry of a brick, about axes of its own, all have the inversion."""
+    field = HarmonicSeries(cosine=(0.0, 0.0, 0.0, 0.0, 0.04463746, 0.0), sine=(0.0,) * 6)
+    problem = McKeanVlasov(Sphere(3), GegenbauerSeries((-1.0, 0.5, -2.0)), confinement=field)
+    start = bifurcation_diagram(problem, (2.5, 3.3), rates=False).events("fold")[0]
+    found = curve(start, "confinement_sine_2_2", (-0.01, 0.01))
+    assert not found.warnings
+    assert found.first[[0, -1]] == pytest.approx([-0.01, 0.01], rel=1e-12)
+    assert found.coupling[0] == pytest.approx(found.coupling[-1], rel=POINT)
+
+
+def test_neurons_of_two_angles():
+    """A weight, an angle and an azimuth, along which the field changes its shape."""
+    neurons = Perceptron((0.3, -0.2), (0.4, 1.3), "tanh", (0.0, 1.1))
+    problem = McKeanVlasov(Sphere(3), W, confinement=neurons)
+    start = event("fold", bifurcation_diagram(problem, (2.0, 4.5), rates=False))
+    for name, low, high in (("weights2", -0.25, -0.15), ("angles2", 1.2, 1.4), ("azimuths2", 1.0, 1.2)):
+        found = curve(start, f"confinement_{name}", (low, high))
+        assert not any(text.startswith("the curve ends") for text in found.warnings)
+        there = problem.with_parameter(f"confinement_{name}", high)
+        again = bifurcation_diagram(there, (2.0, 4.5), rates=False).events("fold")
+        assert min(abs(each.coupling / found.coupling[-1] - 1.0) for each in again) <= POINT
+
+
+def test_phase_diagram_in_a_field_without_an_axis():
+    field = HarmonicSeries(cosine=(0.0, 0.0, 0.0, 0.05, 0.0, 0.05))
+    problem = McKeanVlasov(Sphere(3), GegenbauerSeries((0.0, -1.0)), confinement=field)
+    found = phase_diagram(problem, ("confinement_cosine_2_0", (-0.1, 0.1)), coupling=(4.0, 5.5))
+    assert {region.stable for region in found.regions} == {1, 2}
+    assert all(region.agrees for region in found.regions)
+    # The line ends in cusps; where the field has an axis, at -v_22/sqrt(3), it unfolds a pitchfork.
+    values = [point.values[0] for point in found.special_points if point.type == "cusp"]
+    assert min(abs(value + 0.05 / np.sqrt(3.0)) for value in values) <= 1e-12
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_derivatives_by_degree_and_order(seed):
+    generator = np.random.default_rng(seed)
+    neurons = Perceptron(
+        tuple(generator.normal(size=3)),
+        (*generator.uniform(-3.0, 3.0, 2), np.pi),
+        "tanh",
+        tuple(generator.uniform(-4.0, 4.0, 3)),
+    )
+    series = HarmonicSeries(cosine=tuple(generator.normal(size=6)), sine=(0.0, 0.0, *generator.normal(size=1)))
+    for potential in (neurons, series, 2.0 * neurons - 0.3 * series):
+        for name in potential.parameter_names():
+            exact = differenced(potential, name, Sphere(3), 10, of="harmonic_multipliers")
+            found = potential.harmonic_multiplier_derivatives(name, 10)
+            assert np.abs(found - exact).max() <= 1e-8 * max(1.0, np.abs(exact).max())
+
+
+def test_coefficients_of_harmonics_have_names():
+    assert list(FIELD.parameter_names()) == [
+        "cosine_1_0",
+        "cosine_1_1",
+        "cosine_2_0",
+        "cosine_2_1",
+        "cosine_2_2",
+    ]
+    series = HarmonicSeries(sine=(0.0, 0.0, 0.5))
+    assert series.parameter_values() == {"sine_1_1": 0.5}
+    assert series.with_parameter("sine_1_1", 2.0) == HarmonicSeries(sine=(0.0, 0.0, 2.0))
+    with pytest.raises(InvalidInput, match="sine_1_1"):
+        series.with_parameter("sine_1_0", 2.0)
+
+
+def test_no_diagram_begins_where_states_can_be_turned():
+    problem = PROBLEM.replace(confinement=HarmonicSeries(cosine=(0.0, 0.0, 0.0, 0.03, 0.0, 0.05)), coupling=3.0)
+    with pytest.raises(InvalidInput, match=r"confinement_cosine_2_2 0 .* one angle.* beside"):
+        bifurcation_diagram(problem, parameter="confinement_cosine_2_2", interval=(0.0, 0.05))
+
+
+@dataclass(frozen=True)
+class Saddle(Potential):
+    """s sqrt(3) x y, a class of one's own; its answers can be made wrong by a factor each."""
+
+    strength: float = 0.05
+    wrong: str = ""
+    name = "saddle"
+    formula = "s sqrt(3) x y"
+
+    @property
+    def zonal(self):
+        return False
+
+    def _size(self, answer):
+        return self.strength * (1.01 if self.wrong == answer else 1.0)
+
+    def harmonic_multipliers(self, degree):
+        found = np.zeros((2, packed_size(degree)))
+        if degree >= 2:
+            found[1, 5] = self._size("multipliers")
+        return found[:, :-1] if self.wrong == "shape" else found
+
+    def values_at(self, points):
+        return self._size("values") * np.sqrt(3.0) * points[:, 0] * points[:, 1]
+
+    def gradient_at(self, points):
+        x, y, z = points.T
+        ambient = self._size("gradient") * np.sqrt(3.0) * np.stack([y, x, 0.0 * z], axis=1)
+        return ambient - (ambient * points).sum(axis=1)[:, None] * points
+
+    def tail_bound(self, domain, degree):
+        return abs(self.strength) * (degree < 2) * (0.5 if self.wrong == "bound" else 1.0)
+
+    def parameters(self):
+        return {"strength": self.strength, "wrong": self.wrong}
+
+
+def test_a_confinement_without_an_axis_of_ones_own():
+    problem = McKeanVlasov(Sphere(3), GegenbauerSeries((0.0, -1.0)), confinement=Saddle())
+    named = McKeanVlasov(
+        Sphere(3), GegenbauerSeries((0.0, -1.0)), confinement=HarmonicSeries(sine=(0.0,) * 5 + (0.05,))
+    )
+    couplings = []
+    for each, name in ((problem, "confinement_strength"), (named, "confinement_sine_2_2")):
+        start = event("fold", bifurcation_diagram(each, (4.0, 5.5), rates=False))
+        couplings.append(curve(start, name, (0.04, 0.06)).coupling[[0, -1]])
+    assert couplings[0] == pytest.approx(couplings[1], rel=POINT)
+
+
+@pytest.mark.parametrize("wrong", ["multipliers", "values", "gradient", "bound", "shape"])
+def test_answers_that_contradict_each_other_are_refused(wrong):
+    with pytest.raises(InvalidInput, match="'saddle'"):
+        McKeanVlasov(Sphere(3), Transformer(2.0), confinement=Saddle(wrong=wrong))
