@@ -15,10 +15,12 @@ from meanfield import (
     Curve,
     External,
     GegenbauerSeries,
+    HarmonicSeries,
     InvalidInput,
     Kuramoto,
     MaierSaupe,
     McKeanVlasov,
+    Perceptron,
     Sphere,
     Transformer,
 )
@@ -64,6 +66,13 @@ def _in_a_field():
     return curve(diagram.events("transition")[0], "confinement_w2", (0.01, 0.21))
 
 
+def _two_angles(kind, over, interval):
+    """Curves in a field of quadrupoles and of a neuron that no rotation keeps."""
+    field = HarmonicSeries(cosine=(0.0, 0.0, 0.0, 0.02, 0.0, 0.03)) + Perceptron((0.02,), (1.2,), "tanh", (0.7,))
+    diagram = bifurcation_diagram(McKeanVlasov(Sphere(3), MaierSaupe(), confinement=field), (6.2, 7.2), rates=False)
+    return curve(diagram.events(kind)[0], over, interval)
+
+
 def _uneven(kind):
     """Curves of a state on the circle that leaves an axis of its field between two tricritical points."""
     field = External.from_expression("h*(0.111*cos(3*(t + 0.7)) - 0.192*cos(6*(t + 0.7)))", h=1.0)
@@ -84,6 +93,8 @@ CURVES = {
     "fold without an axis": lambda: _without_axis("fold", "w6", (-0.4, -0.2)),
     "line without an axis": lambda: _without_axis("transition", "w6", (-0.4, -0.2)),
     "line in a field": _in_a_field,
+    "fold in a field of two angles": lambda: _two_angles("fold", "confinement_azimuths1", (0.5, 0.9)),
+    "line in a field of two angles": lambda: _two_angles("transition", "confinement_cosine_2_2", (0.02, 0.032)),
     "uneven fold": lambda: _uneven("fold"),
     "uneven line": lambda: _uneven("transition"),
     "threshold": lambda: _followed(TRANSFORMER, "branch point", "beta", (2.6, 9.0)),
@@ -190,6 +201,8 @@ def test_curves_with_and_without_an_axis_have_files_of_their_own(tmp_path):
         "fold at one coupling",
         "line without an axis",
         "line in a field",
+        "fold in a field of two angles",
+        "line in a field of two angles",
         "uneven line",
     ],
 )

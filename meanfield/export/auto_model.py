@@ -12,12 +12,14 @@ from dataclasses import dataclass, field
 from importlib.resources import files
 from itertools import product
 from textwrap import wrap
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..equations import Capability, Equation, Interaction
 from ..errors import InvalidInput
+from ..harmonics import degrees_and_orders, packed_size
 from ..potentials import Number, Transformer
 from ..records.columns import COUPLING
 from ..records.diagram import Diagram
@@ -30,6 +32,10 @@ Floats = NDArray[np.float64]
 
 NOISE = "noise"
 SMALLEST = float(np.finfo(float).tiny)
+# Coefficients of a confinement without an axis below this share of the largest are none.
+SMALL_FORCE = 1e-17
+# The arrays that say of what harmonics such a confinement consists.
+FORCED = ("PLACES", "FORCE_LEVELS", "FORCE_ORDERS", "FORCE_SIZES")
 WIDTH = 110
 
 
@@ -190,10 +196,37 @@ def _refused(model: Model, reason: str) -> str:
     return "".join(f"! {line}\n" for text in lines for line in wrap(text, WIDTH))
 
 
+class Forces(NamedTuple):
+    """The coefficients of the confinement that are written: those among what the nodes resolve.
+
+    Attributes
+    ----------
+    degree : int
+        The largest degree of them.
+    places : (count,) int or None
+        Without an axis their places among packed cosines and sines up to it; None where they are by degree.
+    """
+
+    degree: int
+    places: NDArray[np.int64] | None = None
+
+    @property
+    def size(self) -> int:
+        """Their number, of cosines where they are by degree."""
+        return self.degree if self.places is None else self.places.size
+
+    @property
+    def harmonics(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Degrees, and orders, those of sines negative, of coefficients without an axis."""
+        assert self.places is not None
+        degrees, orders = degrees_and_orders(self.degree)
+        return np.tile(degrees, 2)[self.places], np.concatenate([orders, -orders])[self.places]
+
+
 def _text(model: Model) -> str:
     forces = _forces(model)
     fixed, tables = _dependence(model, forces)
-    declarations = [*_array("FIXED", fixed), *_array("DEGREES", model.degrees), *_harmonics(model)]
+    declarations = [*_array("FIXED", fixed), *_array("DEGREES", model.degrees), *_harmonics(model, forces)]
     declarations += [*(line for name in tables for line in _declared(model, name, tables))]
     calls = []
     if model.closed:
@@ -204,12 +237,14 @@ def _text(model: Model) -> str:
         "HEADER": "\n".join(f"! {line}" for text in _header(model, tables) for line in wrap(text, WIDTH)),
         "N": model.unknowns,
         "RESOLVED": model.resolved,
-        "FORCES": forces,
+        "FORCES": forces.size,
+        "FARTHEST": forces.degree if forces.places is None else 0,
         "D": model.problem.domain.dimension,
         "UNEVEN": ".TRUE." if model.sines else ".FALSE.",
         "AROUND": 2 * model.resolved + 33 if model.space else 1,
         "STATES": model.degrees.size,
         "SHAPES": _shapes(model),
+        "PARTS": _parts(forces),
         "PARAMETERS": len(model.numbers),
         "SECOND": model.numbers[model.second],
         "TABLES": "\n".join(declarations),
@@ -241,43 +276,70 @@ def _header(model: Model, tables: Mapping[str, Table]) -> Iterator[str]:
             yield f"to {table.error:.0e} of the largest at the same {name}; beyond, AUTO is stopped."
 
 
-def _harmonics(model: Model) -> Iterator[str]:
-    """Yield the lines that declare of what harmonics the unknowns consist."""
+def _harmonics(model: Model, forces: Forces) -> Iterator[str]:
+    """Yield the lines that declare of what harmonics the unknowns, and a confinement without an axis, consist."""
     if model.space:
         columns = zip(*model.space.entries(), strict=True)
         for name, column in zip(("MODES", "LEVELS", "ORDERS", "SIZES"), columns, strict=True):
             yield from _array(name, np.array(column))
+    if forces.places is not None:
+        numbers, ones = np.arange(1, forces.size + 1), np.ones(forces.size)
+        for name, values in zip(FORCED[:-1], (numbers, *forces.harmonics), strict=True):
+            yield from _array(name, values)
+        yield from _array(FORCED[-1], ones)
 
 
 def _shapes(model: Model) -> str:
     """Return the lines that make the functions whose means are the unknowns."""
     if model.space:
-        return "    CALL ADD_HARMONICS(ANGLE, AZIMUTH, MODES, LEVELS, ORDERS, SIZES)"
+        return "    CALL ADD_HARMONICS(SHAPES, ANGLE, AZIMUTH, MODES, LEVELS, ORDERS, SIZES)"
     sines = "\n    SHAPES(:,N+1:) = SINES(:,1:N)" if model.sines else ""
     return f"    SHAPES(:,:N) = WAVES(:,1:N){sines}"
 
 
-def _forces(model: Model) -> int:
-    """Return how many coefficients of the confinement are written: those among what the nodes resolve."""
+def _parts(forces: Forces) -> str:
+    """Return the lines that make the functions of which the confinement consists."""
+    if forces.places is None:
+        return "    PARTS(:,:) = WAVES(:,1:FORCES)"
+    return f"    CALL ADD_HARMONICS(PARTS, ANGLE, AZIMUTH, {', '.join(FORCED)})"
+
+
+def _forces(model: Model) -> Forces:
+    """Return which coefficients of the confinement are written."""
     if model.problem.confinement is None:
-        return 0
+        return Forces(0)
     degree = 2 * model.resolved + 32
     ends = [(name, end) for name in model.others for end in model.varied[name]]
     problems = [model.problem, *(model.problem.with_parameter(name, end) for name, end in ends)]
-    values = [np.abs(_coefficients(model, problem, degree)[model.unknowns :]) for problem in problems]
-    present = np.max(values, axis=0).reshape(-1, degree).max(axis=0) > 0.0
-    return int(np.flatnonzero(present).max(initial=0)) + 1
+    if all(problem.zonal for problem in problems):
+        values = [np.abs(_coefficients(model, problem, Forces(degree))[model.unknowns :]) for problem in problems]
+        present = np.max(values, axis=0).reshape(-1, degree).max(axis=0) > 0.0
+        return Forces(int(np.flatnonzero(present).max(initial=0)) + 1)
+    every = Forces(degree, np.arange(2 * packed_size(degree)))
+    values = [np.abs(_coefficients(model, problem, every)[model.unknowns :]) for problem in problems]
+    largest = np.max(values, axis=0)
+    # A constant moves nothing.
+    largest[[0, packed_size(degree)]] = 0.0
+    # What rounding leaves of a function of which the coefficients were computed moves no density.
+    kept = np.max(np.nonzero(largest.reshape(2, -1) > SMALL_FORCE * largest.max())[1])
+    last = int(degrees_and_orders(degree)[0][kept])
+    present = np.flatnonzero(largest.reshape(2, -1)[:, : packed_size(last)] > SMALL_FORCE * largest.max())
+    return Forces(last, present)
 
 
-def _coefficients(model: Model, problem: Equation, forces: int) -> Floats:
+def _coefficients(model: Model, problem: Equation, forces: Forces) -> Floats:
     """Return the multipliers, then the coefficients of the confinement: cosines, and sines if states have any."""
     domain = problem.domain
     parts = [problem.potential.multipliers(domain, model.unknowns)]
-    if problem.confinement is not None:
-        parts.append(problem.confinement.multipliers(domain, forces))
+    if problem.confinement is not None and forces.places is not None:
+        packed = problem.confinement.harmonic_multipliers(forces.degree)
+        # Behind what stands in the place of a constant.
+        parts.append(np.append(0.0, packed.ravel()[forces.places]))
+    elif problem.confinement is not None:
+        degree, even = forces.degree, problem.confinement.even
+        parts.append(problem.confinement.multipliers(domain, degree))
         if model.sines:
-            even = problem.confinement.even
-            parts.append(np.zeros(forces + 1) if even else problem.confinement.sine_multipliers(domain, forces))
+            parts.append(np.zeros(degree + 1) if even else problem.confinement.sine_multipliers(domain, degree))
     with np.errstate(over="ignore"):
         values = np.concatenate([part[1:].astype(float) for part in parts])
     if not np.isfinite(values).all():
@@ -285,7 +347,7 @@ def _coefficients(model: Model, problem: Equation, forces: int) -> Floats:
     return values
 
 
-def _dependence(model: Model, forces: int) -> tuple[Floats, dict[str, Table]]:
+def _dependence(model: Model, forces: Forces) -> tuple[Floats, dict[str, Table]]:
     """Return the coefficients that do not vary, and of every parameter without a closed form what it adds."""
     fixed = _coefficients(model, model.problem, forces)
     largest = np.repeat(
@@ -314,7 +376,7 @@ def _dependence(model: Model, forces: int) -> tuple[Floats, dict[str, Table]]:
     return np.where(taken, 0.0, fixed), tables
 
 
-def _require_sum(model: Model, forces: int, name: str, largest: Floats) -> None:
+def _require_sum(model: Model, forces: Forces, name: str, largest: Floats) -> None:
     """Refuse two parameters whose effects on the same coefficients are not added."""
     first = model.others[0]
     ends = [(first, model.varied[first][1]), (name, model.varied[name][0])]

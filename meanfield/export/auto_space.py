@@ -105,10 +105,9 @@ def closed_space(problems: Sequence[Equation], pairs: Sequence[Pair], degree: in
     data[np.abs(data) <= ROUNDING] = 0.0
     own = {each: _spanned(data[:, chosen]) for each, chosen in inside.items() if acts[each]}
     harmonics, weights = _on_grid(NODES * degree + FEWEST, degree)
-    confinement = np.max([np.abs(_confining(each, degree)) for each in problems], axis=0)
+    confinement = np.array([_confining(each, degree) for each in problems])
     for _ in range(ROUNDS):
-        fields = np.zeros((FIELDS, 2 * places))
-        fields[:, :places] = confinement * random.normal(size=(FIELDS, 1))
+        fields = random.normal(size=(FIELDS, len(problems))) @ confinement
         for each, rows in own.items():
             fields[:, inside[each]] += random.normal(size=(FIELDS, len(rows))) @ rows
         values = fields @ harmonics
@@ -178,12 +177,12 @@ def _plain(rows: Floats) -> Floats:
 
 
 def _confining(problem: Equation, degree: int) -> Floats:
-    """Return the coefficients of the confinement about the pole up to a degree, packed; zeros without one."""
-    found = np.zeros(packed_size(degree))
-    if problem.confinement is not None:
-        values = problem.confinement.multipliers(problem.domain, degree).astype(float)
-        found[[each * (each + 1) // 2 for each in range(1, degree + 1)]] = values[1:]
-    return found
+    """Return the coefficients of the confinement up to a degree, packed cosines and sines; zeros without one."""
+    if problem.confinement is None:
+        return np.zeros(2 * packed_size(degree))
+    found = np.array(problem.confinement.harmonic_multipliers(degree), dtype=float)
+    found[:, 0] = 0.0
+    return found.ravel()
 
 
 def _on_grid(points: int, degree: int) -> tuple[Floats, Floats]:

@@ -11,12 +11,12 @@ MODULE MODEL
   ! Parameters, and the number of that which is unknown on a line of equal free energy.
   INTEGER, PARAMETER :: PARAMETERS = @PARAMETERS@, SECOND = @SECOND@
   ! The unknowns of a state, and waves that are needed.
-  INTEGER, PARAMETER :: STATES = @STATES@, TOP = MAX(2*N, FORCES)
+  INTEGER, PARAMETER :: STATES = @STATES@, TOP = MAX(2*N, @FARTHEST@)
   INTEGER, PARAMETER :: TERMS = N + MERGE(2*FORCES, FORCES, UNEVEN)
   DOUBLE PRECISION, PARAMETER :: PI = 3.141592653589793D0
   DOUBLE PRECISION, ALLOCATABLE :: WAVES(:,:), SINES(:,:), BASE(:), DEPTH(:)
-  ! The functions at the nodes whose means are the unknowns.
-  DOUBLE PRECISION, ALLOCATABLE :: SHAPES(:,:)
+  ! The functions at the nodes whose means are the unknowns, and those of which the confinement consists.
+  DOUBLE PRECISION, ALLOCATABLE :: SHAPES(:,:), PARTS(:,:)
   ! Multipliers, and the confinement at the nodes, with their derivatives in the parameters behind the noise.
   DOUBLE PRECISION :: W(STATES), DW(STATES,3:PARAMETERS), KNOWN_AT(3:PARAMETERS)
   DOUBLE PRECISION, ALLOCATABLE :: V(:), DV(:,:)
@@ -36,8 +36,8 @@ CONTAINS
     CALL COEFFICIENTS(PAR, C, DC)
     W = C(DEGREES)
     DW = DC(DEGREES,:)
-    V = MATMUL(WAVES(:,1:FORCES), C(N+1:N+FORCES))
-    DV = MATMUL(WAVES(:,1:FORCES), DC(N+1:N+FORCES,:))
+    V = MATMUL(PARTS, C(N+1:N+FORCES))
+    DV = MATMUL(PARTS, DC(N+1:N+FORCES,:))
     IF (.NOT. UNEVEN) RETURN
     I = TERMS - FORCES
     V = V + MATMUL(SINES(:,1:FORCES), C(I+1:))
@@ -75,7 +75,7 @@ CONTAINS
     BASE = [(BASE/AROUND, I = 1, AROUND)]
     DEPTH = [(DEPTH, I = 1, AROUND)]
     ALLOCATE(WAVES(SIZE(ANGLE),0:TOP), SINES(SIZE(ANGLE),0:TOP), SHAPES(SIZE(ANGLE),STATES))
-    ALLOCATE(V(SIZE(ANGLE)), DV(SIZE(ANGLE),3:PARAMETERS))
+    ALLOCATE(V(SIZE(ANGLE)), DV(SIZE(ANGLE),3:PARAMETERS), PARTS(SIZE(ANGLE),FORCES))
     WAVES(:,0) = 1
     SINES = 0
     DO K = 1, TOP
@@ -90,11 +90,14 @@ CONTAINS
     END DO
     SHAPES = 0
 @SHAPES@
+    PARTS = 0
+@PARTS@
   END SUBROUTINE QUADRATURE
 
-  SUBROUTINE ADD_HARMONICS(ANGLE, AZIMUTH, MODES, LEVELS, ORDERS, SIZES)
-    ! Add to SHAPES(:,MODES) harmonics of degrees LEVELS, with cosines of ORDERS of the azimuth or, of negative
+  SUBROUTINE ADD_HARMONICS(SUMS, ANGLE, AZIMUTH, MODES, LEVELS, ORDERS, SIZES)
+    ! Add to SUMS(:,MODES) harmonics of degrees LEVELS, with cosines of ORDERS of the azimuth or, of negative
     ! ones, sines: of unit size at the pole of order zero, and of the same mean square.
+    DOUBLE PRECISION, INTENT(INOUT) :: SUMS(:,:)
     DOUBLE PRECISION, INTENT(IN) :: ANGLE(:), AZIMUTH(:), SIZES(:)
     INTEGER, INTENT(IN) :: MODES(:), LEVELS(:), ORDERS(:)
     DOUBLE PRECISION, DIMENSION(SIZE(ANGLE)) :: BEFORE, VALUE, NEXT
@@ -116,7 +119,7 @@ CONTAINS
       ELSE
         VALUE = VALUE*COS(M*AZIMUTH)
       END IF
-      SHAPES(:,MODES(E)) = SHAPES(:,MODES(E)) + SIZES(E)*VALUE
+      SUMS(:,MODES(E)) = SUMS(:,MODES(E)) + SIZES(E)*VALUE
     END DO
   END SUBROUTINE ADD_HARMONICS
 
