@@ -94,7 +94,9 @@ CURVES = {
     "line without an axis": lambda: _without_axis("transition", "w6", (-0.4, -0.2)),
     "line in a field": _in_a_field,
     "fold in a field of two angles": lambda: _two_angles("fold", "confinement_azimuths1", (0.5, 0.9)),
-    "line in a field of two angles": lambda: _two_angles("transition", "confinement_cosine_2_2", (0.02, 0.032)),
+    "line in a field of two angles": lambda: _two_angles(
+        "transition", "confinement_harmonic_series_factor", (0.6, 1.05)
+    ),
     "uneven fold": lambda: _uneven("fold"),
     "uneven line": lambda: _uneven("transition"),
     "threshold": lambda: _followed(TRANSFORMER, "branch point", "beta", (2.6, 9.0)),

@@ -26,7 +26,6 @@ potential's and whose object is the class.
 
 from .arrays import Array, Number
 from .attention import Transformer
-from .combination import Combination
 from .confidence import HegselmannKrause
 from .custom import Custom
 from .derived import Derived as Derived
@@ -40,7 +39,7 @@ from .neurons import ArcCosine
 from .parametric import require_named as require_named
 from .parametric import values_of as values_of
 from .perceptron import ACTIVATIONS, Perceptron
-from .protocol import Potential
+from .protocol import Combination, Potential
 from .registry import COMPOSED, POTENTIALS, known_potentials, potential_class, potential_from
 from .sums import CosineSeries, GegenbauerSeries
 

@@ -10,11 +10,11 @@ import numpy as np
 from ..arguments import is_potential, shown
 from ..domains import Domain
 from ..errors import ComputationFailed, InvalidInput, MeanfieldError
-from .combination import Combination
 from .consistency import require_consistent
 from .consistent_harmonics import require_consistent_harmonics
 from .derived import Derived
 from .formulas import formulas_of
+from .protocol import Combination
 from .terms import require_hashable
 
 # Degrees at which the answers are looked at.
