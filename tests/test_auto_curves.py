@@ -120,10 +120,10 @@ class Files:
 
     @property
     def quarter(self) -> tuple[int, int]:
-        """The place among labels behind a quarter of them, and that among the points of the curve."""
+        """The place among labels behind a quarter of them, not at an end, and that among the points."""
         rows = [line.split()[:4] for line in (self.folder / "b.curve").read_text().splitlines()]
         labels = [(int(row[3]) - 1, int(row[1]) - 1) for row in rows if row[0] != "0" and row[3] != "0"]
-        return labels[len(labels) // 4]
+        return labels[max(1, len(labels) // 4)]
 
     @property
     def numbers(self) -> list[int]:

@@ -16,7 +16,7 @@ from scipy.linalg.blas import daxpy, ddot
 
 from meanfield import Number, Outcome
 
-from ..bases import Floats
+from ..bases import EPS, Floats
 from ..equation import StationaryEquation
 from ..newton import POLISHED, ROUNDING, Newton, Solution, correct, solve_at
 from .arclength import Arclength
@@ -30,6 +30,8 @@ NEWTON = Newton()
 STRAYING = 0.25
 # Refinements of an equation for one point; where two directions are neutral in the place of one, borders never fit.
 REFINEMENTS = 32
+# Steps of fewer roundings of the arclength lead to the same place.
+SHORTEST = 16
 # Slopes of the coupling below this are rounding noise of a vertical branch.
 FLAT = 1e-10
 # The slope of a cubic below this share of those at its ends may have another sign on the curve; its least value is
@@ -185,7 +187,7 @@ def trace(
 def _advance(known: list[Point], step: float, method: Arclength) -> tuple[Point | End, float]:
     """Return the next point and the step to try after it, halving the step until a point is accepted."""
     last = known[-1]
-    smallest = method.min_step * min(1.0, length(last.b, 0.0))
+    smallest = max(method.min_step * min(1.0, length(last.b, 0.0)), SHORTEST * EPS * last.arclength)
     while step >= smallest:
         nodes = _usable(known, step)
         predicted_b, predicted_q = hermite(nodes, last.arclength + step)
@@ -202,9 +204,11 @@ def _advance(known: list[Point], step: float, method: Arclength) -> tuple[Point 
 
 def _usable(known: list[Point], step: float) -> list[Point]:
     """Return the last points, without those so close together that extrapolation would amplify rounding."""
-    nodes = known
-    while len(nodes) > 1 and nodes[-1].arclength - nodes[-2].arclength < 1e-3 * step:
-        nodes = nodes[-1:]
+    nodes = known[-1:]
+    for node in known[-2::-1]:
+        if nodes[0].arclength - node.arclength < 1e-3 * step:
+            break
+        nodes = [node, *nodes]
     return nodes
 
 

@@ -13,6 +13,7 @@ from ..branches.arclength import Arclength
 from ..branches.continuation import End, Point, length
 from ..watching import Watch
 from .branch_points import branch_point_start
+from .events import turns_freely
 from .extended import ExtendedEquation
 from .folds import fold_start
 from .following import behind_start, follow, turned_back
@@ -127,9 +128,7 @@ def _joined(
         first.event, second.event = first.event or second.event, None
     for direction, side in sorted(sides.items()):
         if side.outcome is Outcome.FOLDED:
-            folded = folded_end(side, plane)
-            side.knots += folded
-            warnings += [] if folded else ["the line ends where both of its states do, at a point not located"]
+            warnings += _end_folded(side, plane)
         found = _rows(side, direction, label, equation.kind, plane, points, warnings)
         rows += found[::-1] if direction < 0 else found[(0 if closed else 1) :]
     origin = rows[0].arclength
@@ -156,6 +155,20 @@ def _joined(
         provenance=describe(),
         **equation.record_fields,
     )
+
+
+def _end_folded(side: Side, plane: Plane) -> list[str]:
+    """Add to a side that goes back over itself the point at which it does, or say that it is not located.
+
+    That is one in which both states end in folds or, where the confinement vanishes, are born of the uniform one.
+    """
+    folded = folded_end(side, plane)
+    born = uniform_end(side, plane, 0) if plane.confined and not folded else None
+    if born is not None:
+        side.arrival, side.outcome = born.modes[0], Outcome.JOINED_BRANCH
+        return []
+    side.knots += folded
+    return [] if folded else ["the line ends where both of its states do, at a point not located"]
 
 
 def _rows(
@@ -271,7 +284,9 @@ def _add_uniform(
     resonant = on_circle and 2 * min(found.modes) == max(found.modes)
     interacts = found.type == "mode interaction"
     if interacts and not resonant:
-        tangent = _apart_from_threshold(side.knots[-1], end, 2 if on_circle else 1)
+        # States that become one as a confinement vanishes have the size of that.
+        linear = not on_circle or (plane.confined and not turns_freely(last))
+        tangent = _apart_from_threshold(side.knots[-1], end, 1 if linear else 2)
     x, q = plane.coordinates(first, second)
     step = direction * length(np.append(last.b[:-1], last.b[-1] - x), last.q - q)
     arclength = rows[-1].arclength + step

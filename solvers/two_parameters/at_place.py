@@ -12,6 +12,8 @@ from .states import AtState, GradientState, WeightedBasis
 # Newton's method for a state that is known to some digits: steps at most, and the size from which on they are
 # rounding where they get no smaller.
 STEPS, ROUNDING = 20, 1e-8
+# Singular values below this share of the largest are those of neutral directions.
+NEUTRAL = 1e-9
 
 
 def state_at(plane: Plane, basis: Basis, place: tuple[float, float], b: Floats) -> AtState:
@@ -40,10 +42,8 @@ def polished(plane: Plane, basis: Basis, place: tuple[float, float], b: Floats) 
     before = np.inf
     for _ in range(STEPS):
         state = state_at(plane, basis, place, b)
-        try:
-            step = np.linalg.solve(state.matrix, state.residual)
-        except np.linalg.LinAlgError:
-            return None
+        # Where the confinement vanishes rotations may be neutral, which the shortest step leaves out.
+        step = np.linalg.lstsq(state.matrix, state.residual, rcond=NEUTRAL)[0]
         b = np.asarray(b - step)
         size = float(np.abs(step).max())
         if size == 0.0 or (size <= ROUNDING and size >= 0.5 * before):

@@ -40,7 +40,7 @@ def events_between(arc: Arc, last: Knot, knot: Knot, side: Side) -> list[Knot]:
     if last.row.tangent[0] * knot.row.tangent[0] < 0.0 and not vertical([last, knot]):
         turn = arc.zero(_first_rate)
         # At a cusp both parameters turn.
-        if turn is not None and all(abs(turn[0].arclength - each.point.arclength) > KNOWN for each in found):
+        if turn is not None and not _is_known(turn[0], last, knot, found):
             found.append(Knot.at(turn[0]))
     return sorted(found, key=lambda each: each.point.arclength)
 
@@ -112,6 +112,12 @@ def _same_knot(point: Point, knots: tuple[Knot, Knot]) -> Knot | None:
     """Return the knot that a located point is to rounding, as where a curve starts at it; None if it is neither."""
     tolerance = ROUNDINGS * EPS * max(1.0, abs(point.arclength))
     return next((knot for knot in knots if abs(knot.point.arclength - point.arclength) <= tolerance), None)
+
+
+def _is_known(turn: Point, last: Knot, knot: Knot, found: list[Knot]) -> bool:
+    """Return whether a turn of the first parameter is one of two knots, or an organising point between them."""
+    near = any(abs(turn.arclength - each.point.arclength) <= KNOWN for each in found)
+    return near or _same_knot(turn, (last, knot)) is not None
 
 
 def _first_rate(point: Point) -> float:

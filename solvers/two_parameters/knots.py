@@ -8,13 +8,15 @@ from meanfield import Outcome
 
 from ..bases import EPS
 from ..branches.continuation import Point
-from .arc import ROUNDINGS
+from .arc import ROUNDINGS, strayed_by
 from .extended import ExtendedEquation, Halving, Margins
 from .plane import Place
 from .recording import Row, row_of
 
 # The first parameter is the same at several points to this share of the ends of its interval.
 SAME_VALUE = 1e-12
+# Where it is not known so well, as where states are small, it is looked how well it is, up to this.
+BLURRED_VALUE = 1e-7
 
 
 @dataclass(slots=True)
@@ -110,10 +112,20 @@ def extended(point: Point) -> ExtendedEquation:
 
 
 def vertical(knots: list[Knot]) -> bool:
-    """Return whether the first parameter is the same at all points."""
+    """Return whether the first parameter is the same at all points, as well as it is known there."""
     values = np.array([knot.place.values[0] for knot in knots])
     low, high = extended(knots[0].point).plane.interval
-    return float(np.ptp(values)) <= SAME_VALUE * max(abs(low), abs(high))
+    spread, largest = float(np.ptp(values)), max(abs(low), abs(high))
+    if spread <= SAME_VALUE * largest:
+        return True
+    return spread <= BLURRED_VALUE * largest and spread <= 2.0 * max(map(_strayed, knots))
+
+
+def _strayed(knot: Knot) -> float:
+    """Return how far rounding of the residual moves the first parameter of a point."""
+    shift, shift_q = strayed_by(knot.point)
+    in_x, in_q = knot.place.slopes[0]
+    return abs(float(in_x * shift[-1])) + abs(float(in_q * shift_q))
 
 
 def between(last: Knot, knot: Knot) -> str:

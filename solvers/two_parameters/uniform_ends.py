@@ -75,31 +75,33 @@ def uniform_end(side: Side, plane: Plane, degree: int) -> UniformEnd | None:
 
 
 def _in_zero_field(side: Side, plane: Plane) -> UniformEnd | None:
-    """Return the point in which a line ends on which a confinement vanishes, at the threshold without one, or None.
+    """Return the point in which a curve ends at the threshold without a confinement, None if it leads to none.
 
-    There states of all orientations are born of the uniform one: a bicritical point.
+    There states of all orientations are born of the uniform one, and it is the end of lines on which the
+    confinement vanishes and of curves along which states become one as it does.
     """
     points = [knot.point for knot in side.knots]
     last = points[-1]
-    if not turns_freely(last):
+    if not (turns_freely(last) or side.merged or side.halved is not None):
         return None
-    state = extended(last).system(last.b, last.q).states[0]
-    degree = int(state.weighted.basis.degrees[np.argmax(np.abs(state.unknown))])
-    threshold = _threshold_in_zero_field(plane, (float(last.b[-1]), last.q), degree)
+    place = float(last.b[-1]), last.q
+    strengths = plane.coefficients(*place, plane.reference).strengths
+    degree = int(plane.reference[np.argmin(np.abs(strengths - 1.0))])
+    threshold = _threshold_in_zero_field(plane, place, degree)
     if threshold is None:
         return None
     sizes = [length(point.b[:-1], 0.0) for point in points]
     before = larger(sizes)
     if not leads_to(np.array(threshold), last, points[before], sizes[-1], sizes[before]):
         return None
-    place = plane.coefficients(*threshold, plane.reference).place
-    first, second = place.values
+    there = plane.coefficients(*threshold, plane.reference).place
+    first, second = there.values
     rounding = plane.rounding(float(first))
     along = COUPLING if plane.in_coupling else plane.other
     return UniformEnd(
         type="mode interaction",
         modes=(degree,),
-        problem=place.problem.replace(confinement=None),
+        problem=there.problem.replace(confinement=None),
         values=(first, second),
         bounds=(float(first) - rounding, float(first) + rounding),
         tangent=np.array([float(name == along) for name in plane.names]),
