@@ -76,10 +76,9 @@ def _has_state(line: Curve, start: CurvePoint) -> bool:
     coupling = float(start.coupling)
     if not line.coupling[order[0]] <= coupling <= line.coupling[order[-1]]:
         return False
-    # Of the start only the moments are known on which the potential or the confinement act.
-    given = np.flatnonzero(own[: known.shape[1]])
-    there = np.array([np.interp(coupling, line.coupling[order], known[:, degree]) for degree in given])
-    return bool(np.abs(there - own[given]).max() <= SAME_STATE)
+    count = min(known.shape[1], own.size)
+    there = np.array([np.interp(coupling, line.coupling[order], known[:, degree]) for degree in range(count)])
+    return bool(np.abs(there - own[:count]).max() <= SAME_STATE)
 
 
 def follow_meetings(found: Found) -> None:

@@ -5,9 +5,9 @@ import numpy as np
 from meanfield import CurvePoint, InvalidInput
 from meanfield.harmonics import Layout, Modes, in_layout, modes_of
 
-from .at_place import polished
+from .at_place import polished, state_at
 from .starts import located, plane_of, start_of, vanishes
-from .unknowns import Pair, moments_from
+from .unknowns import Pair
 
 # Moments of two states that are one at the line differ by less.
 SAME = 1e-6
@@ -42,7 +42,9 @@ def zero_field_point(one: CurvePoint, other: CurvePoint, interval: tuple[float, 
         unknown = polished(plane, basis, place, b)
         if unknown is None:
             raise InvalidInput("a state beside the line on which the confinement vanishes leads to none on it")
-        found.append(_in(layout, basis.modes, moments_from(basis, unknown)))
+        # With the moments on which nothing acts, by which states are told apart.
+        moments = state_at(plane, basis, place, unknown).gibbs.moments
+        found.append(_in(layout, basis.modes, basis.expand(moments)))
     count = min(pair[0].size for pair in found)
     apart = max(float(np.abs(one[:count] - other[:count]).max()) for one, other in zip(*found, strict=True))
     if all(vanishes(pair) for pair in found) or apart <= SAME:

@@ -1,0 +1,97 @@
+"""Windows in which a confinement vanishes: the line there, and what ends where it meets the threshold without it."""
+
+import functools
+
+import numpy as np
+import pytest
+from scipy.optimize import brentq
+from scipy.special import ive
+
+from meanfield import Circle, CosineSeries, External, GegenbauerSeries, McKeanVlasov, Outcome, Sphere
+from solvers import bifurcation_diagram, curve, phase_diagram
+
+OVER = "confinement_h"
+
+
+def in_field(formula, weights=(-1.0,)):
+    return McKeanVlasov(Circle(), CosineSeries(weights), confinement=External.from_expression(formula, h=1.0))
+
+
+def order_parameter(coupling):
+    """r = I_1(kappa r)/I_0(kappa r) of the cluster without a field."""
+    return brentq(lambda r: ive(1, coupling * r) / ive(0, coupling * r) - r, 1e-9, 1.0, xtol=1e-15)
+
+
+@functools.cache
+def diagram(formula, weights, reach):
+    return phase_diagram(in_field(formula, weights), (OVER, reach), coupling=(1.2, 3.2))
+
+
+@pytest.mark.parametrize(
+    ("formula", "weights"),
+    [
+        ("h*cos(4*t)", (-1.0,)),
+        ("h*cos(3*t)", (-1.0,)),
+        ("h*(cos(t) + cos(3*t))", (-1.0,)),
+        ("h*(0.1*cos(3*t) + 0.1*cos(6*t))", (0.0, -1.0)),
+    ],
+)
+def test_the_line_of_a_vanishing_field_is_there_once_and_begins_at_the_threshold(formula, weights):
+    """Of the cluster in two orientations; m_1, or m_2 of two clusters, is that without a field."""
+    found = diagram(formula, weights, (-0.5, 0.7))
+    (line,) = [each for each in found.curves if each.type == "transition" and np.ptp(each.first) < 1e-8]
+    assert np.all(np.diff(line.arclength) > 0.0)
+    assert line.coupling.min() == pytest.approx(2.0, rel=1e-14)
+    assert np.all(np.diff(line.coupling) > 0.0) or np.all(np.diff(line.coupling) < 0.0)
+    for row in np.flatnonzero(line.coupling > 2.05):
+        length = float(line.state(int(row)).moments.lengths[len(weights)])
+        assert abs(length - order_parameter(line.coupling[row])) <= 1e-9
+
+
+def landscape(h, coupling):
+    """F(m) of W = -cos t in V = h cos 3t, up to a constant, at moments of the cosine: its minima and their values."""
+    angles = 2.0 * np.pi * np.arange(256) / 256
+    sizes = np.linspace(0.0, 0.99, 2001)
+    fields = coupling * np.multiply.outer(sizes, np.cos(angles)) - h * np.cos(3 * angles)
+    turned = coupling * np.multiply.outer(sizes, np.cos(angles - np.pi / 3.0)) - h * np.cos(3 * angles)
+    values = np.minimum(
+        *(0.5 * coupling * sizes**2 - np.log(np.exp(each).mean(axis=1)) for each in (fields, turned))
+    )
+    lower = np.concatenate([[True], (values[1:-1] < values[:-2]) & (values[1:-1] < values[2:]), [False]])
+    lower[0] = values[0] < values[1]
+    return sizes[lower], values[lower]
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_regions_beside_the_end_of_a_line_in_a_vanishing_field(seed):
+    """The line of the cluster and the state with the symmetry of the field goes to the threshold on both sides."""
+    found = diagram("h*cos(3*t)", (-1.0,), (-3.0, 3.0))
+    lines = [each for each in found.curves if each.label == "transition 3-cluster | 1-cluster"]
+    assert len(lines) == 2
+    assert all(Outcome.JOINED_BRANCH in (each.outcome, each.first_outcome) for each in lines)
+    for line in lines:
+        end = int(np.argmin(np.abs(line.first)))
+        assert (abs(line.first[end]), line.coupling[end]) == pytest.approx((0.0, 2.0), abs=1e-12)
+    generator, compared = np.random.default_rng(seed), 0
+    while compared < 12:
+        h = float(generator.choice([-1.0, 1.0]) * 10.0 ** generator.uniform(-1.0, np.log10(2.9)))
+        coupling = 2.0 - 0.013 * h * h * generator.uniform(0.3, 1.5)
+        sizes, values = landscape(h, coupling)
+        if not 1.2 < coupling < 3.2 or (values.size > 1 and np.ptp(np.sort(values)[:2]) < 1e-7):
+            continue
+        lowest = float(sizes[np.argmin(values)])
+        region = found.region_at(h, coupling)
+        assert region.minimiser == ("primary" if lowest == 0.0 else "1-cluster")
+        compared += 1
+
+
+@pytest.mark.parametrize("interval", [(-0.5, 0.7), (-0.3, 0.4), (-0.05, 0.05)])
+def test_a_fold_in_a_vanishing_field_ends_at_the_threshold(interval):
+    """States without an axis, smaller and smaller, down to where steps would be roundings of the arclength."""
+    problem = McKeanVlasov(Sphere(3), GegenbauerSeries((-1.0,)), confinement=GegenbauerSeries((0.0, 0.0, -0.024)))
+    start = bifurcation_diagram(problem, (1.8, 4.8), rates=False).events("fold")[0]
+    found = curve(start, "confinement_w3", interval)
+    assert not found.warnings
+    (end,) = found.special_points
+    assert (end.type, float(end.values[0])) == ("mode interaction", 0.0)
+    assert float(end.coupling) == pytest.approx(3.0, rel=1e-14)
