@@ -99,10 +99,12 @@ class Path:
         if not self.moves_forces or self.zonal:
             return
         for value in (self.low, self.high):
-            if self.at(value).zonal:
+            there = self.at(value)
+            if there.zonal:
+                what = "vanishes" if there.confinement is None else "is a function of one angle"
                 raise InvalidInput(
-                    f"at {self.name} {value:g} the confinement is a function of one angle, about which states can "
-                    "be turned, and beside it they cannot; let the interval begin or end beside that value"
+                    f"at {self.name} {value:g} the confinement {what}, and states can be turned, which beside it "
+                    "they cannot; let the interval begin or end beside that value"
                 )
 
     @functools.cached_property

@@ -149,7 +149,7 @@ def test_what_is_not_followed_is_refused():
     with pytest.raises(InvalidInput, match="no curve was found through the start"):
         curve(dataclasses.replace(fold, problem=confined), "w6", (-0.6, 0.3))
     confined = fold.problem.replace(confinement=HarmonicSeries((0.0, 0.0, 0.1), (0.0, 0.0, 0.0)))
-    with pytest.raises(InvalidInput, match="without an axis are not followed"):
+    with pytest.raises(InvalidInput, match="no curve was found through the start"):
         curve(dataclasses.replace(fold, problem=confined), "w6", (-0.6, 0.3))
 
 
