@@ -17,7 +17,7 @@ from .events import turns_freely
 from .extended import ExtendedEquation
 from .folds import fold_start
 from .following import behind_start, follow, turned_back
-from .knots import Knot, Side, extended
+from .knots import Knot, Side, extended, vertical
 from .meetings import folded_end, meeting_of, meeting_short_of, separation
 from .plane import Plane
 from .recording import Row, organising, recorded, row_of, stationary_point, threshold_label, uniform_row
@@ -83,6 +83,7 @@ def curve_from(
             sides = {direction: sides[direction]}
             break
     watch(2, 2, label)
+    _require_held(start, equation, sides)
     values = [knot.row.values[0] for side in sides.values() for knot in side.knots]
     if not any(map(plane.contains, values)):
         raise InvalidInput(
@@ -91,6 +92,21 @@ def curve_from(
             "contains that"
         )
     return _joined(sides, label, equation, plane, describe)
+
+
+def _require_held(start: Start, equation: ExtendedEquation, sides: dict[int, Side]) -> None:
+    """Refuse branch points where the confinement has an axis that it has not beside them.
+
+    Such a field unfolds them. What is followed are states that can be turned about the axis.
+    """
+    turned = equation.kind == "branch point" and start.problem.zonal and not equation.plane.zonal
+    if turned and vertical([knot for side in sides.values() for knot in side.knots]):
+        names = equation.plane.names
+        raise InvalidInput(
+            f"no branch point beside the start was found: at {names[0]} = "
+            f"{float(start.problem.parameters[names[0]]):.6g} the confinement has an axis, and without one the "
+            "branches there pass each other; start from a fold, or from a branch point at another value"
+        )
 
 
 STARTS: dict[str, Callable[[Start, Plane], Point | End]] = {

@@ -210,6 +210,27 @@ def test_no_diagram_begins_where_states_can_be_turned():
         bifurcation_diagram(problem, parameter="confinement_cosine_2_2", interval=(0.0, 0.05))
 
 
+def test_curves_from_where_the_field_has_an_axis():
+    """Folds and lines go on; the branch point of states across the axis is unfolded, as by any field across."""
+    field = HarmonicSeries(cosine=(0.0, 0.0, 0.0, 0.02, 0.0, 0.0))
+    made = bifurcation_diagram(PROBLEM.replace(confinement=field), WINDOW, rates=False)
+    for kind in ("fold", "transition"):
+        found = curve(event(kind, made), "confinement_cosine_2_2", (-0.01, 0.01))
+        place, own = int(np.argmax(found.first)), moments_of(found.cosine[-1], found.sine[-1])
+        truth = Truth((-0.4, -2.0), [0.0, 0.0, 0.02, 0.0, found.first[place], 0.0, 0.0, 0.0])
+        assert np.abs(truth.residual(found.coupling[-1], own)).max() <= 1e-12
+    refused = [each for each in made.events("branch point") if _unfolds(each)]
+    assert refused
+
+
+def _unfolds(start):
+    try:
+        curve(start, "confinement_cosine_2_2", (-0.01, 0.01))
+    except InvalidInput as error:
+        return "has an axis" in str(error)
+    return False
+
+
 @dataclass(frozen=True)
 class Saddle(Potential):
     """s sqrt(3) x y, a class of one's own; its answers can be made wrong by a factor each."""
