@@ -101,11 +101,12 @@ def bifurcation_diagram(
     if parameter == COUPLING:
         problem = problem.at(coupling=None)
     geometry = solvers_of(problem).geometry
-    frame = geometry.frame(problem, _samples(problem, parameter, interval, relative))
+    path = None if parameter == COUPLING else _path(problem, parameter, interval, relative)
+    frame = geometry.frame(problem, path.samples if path is not None and path.moves_forces else ())
     if frame is not None:
         again = partial(bifurcation_diagram, frame.problem, interval, parameter=parameter, relative=relative)
         return frame.diagram(again(depth=depth, search=search, method=method, rates=rates, watch=watch))
-    register, course = _course(problem, parameter, (interval, relative), depth, search=search_too)
+    register, course = _course(problem, path, (interval, relative), depth, search=search_too)
     _tell(watch or unwatched, "uniform" if problem.confinement is None else "no interaction", 1, 1)
     branches = walk(course, register, depth, method)
     followed: list[tuple[Task, Followed]] = []
@@ -179,7 +180,7 @@ def _beside(lost: str, register: Register, compute: Callable[[], Result]) -> Res
 
 def _course(
     problem: Equation,
-    parameter: str,
+    path: Path | None,
     intervals: tuple[tuple[float, float] | None, tuple[float, float] | None],
     depth: int,
     *,
@@ -189,26 +190,17 @@ def _course(
 
     Parameters
     ----------
+    path
+        The problem along a parameter; None in the coupling.
     intervals
-        That of the parameter, and that of couplings relative to the critical one.
+        That of couplings, and that relative to the critical one.
     """
     geometry = solvers_of(problem).geometry
-    if parameter == COUPLING:
+    if path is None:
         critical = transition_coupling(problem)
         return Register(_interval(*intervals, critical), critical), InCoupling(problem, geometry, search)
-    path = _path(problem, parameter, *intervals)
-    register = ParameterRegister((path.low, path.high), None, parameter=parameter, path=path)
+    register = ParameterRegister((path.low, path.high), None, parameter=path.name, path=path)
     return register, InParameter(path, geometry, depth, search)
-
-
-def _samples(
-    problem: Equation, parameter: str, interval: tuple[float, float] | None, relative: tuple[float, float] | None
-) -> list[Equation]:
-    """Return the problem at some values of a parameter of its confinement, none along others."""
-    if parameter == COUPLING or problem.confinement is None:
-        return []
-    path = _path(problem, parameter, interval, relative)
-    return path.samples if path.moves_forces else []
 
 
 def _path(

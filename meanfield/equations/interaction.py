@@ -18,6 +18,7 @@ noise or one of the potential or of the confinement, has the exact derivative of
           \partial_D f_l = -\frac{f_l}{D}, \quad \partial_p f_l = -\frac{\partial_p v_l}{D}.
 """
 
+from collections.abc import Callable
 from functools import cached_property, lru_cache
 from typing import Any
 
@@ -27,7 +28,7 @@ import numpy.typing as npt
 from ..domains import Domain
 from ..harmonics.gegenbauer import multiplicities
 from ..harmonics.modes import Modes
-from ..harmonics.packing import moduli, packed, packed_size
+from ..harmonics.packing import moduli, packed
 from .capabilities import Capability, require
 from .equation import Equation
 from .mckean_vlasov import gradient_at_uniform
@@ -107,21 +108,15 @@ class Interaction:
             cosine = packed(self.forces(degree))
             return np.stack([cosine, np.zeros_like(cosine)])
         confinement: Any = self.problem.confinement
-        forces: Floats = -confinement.harmonic_multipliers(degree) / self._over
-        forces[:, 0] = 0.0
-        return forces
+        return _without_mean(-confinement.harmonic_multipliers(degree) / self._over)
 
     def harmonic_force_derivatives(self, parameter: str, degree: int) -> Floats:
         """Return the derivatives of the forces by degree and order in a parameter of the problem."""
-        role, own = self._confining(parameter)
-        if role == "noise":
-            return np.asarray(-self.harmonic_forces(degree) / self._over)
-        confinement: Any = self.problem.having(parameter).confinement
-        if role is None or confinement is None:
-            return np.zeros((2, packed_size(degree)))
-        derivatives: Floats = -confinement.harmonic_multiplier_derivatives(own, degree) / self._over
-        derivatives[:, 0] = 0.0
-        return derivatives
+        return self._forces_moved(
+            parameter,
+            self.harmonic_forces(degree),
+            lambda confinement, own: confinement.harmonic_multiplier_derivatives(own, degree),
+        )
 
     def placed_forces(self, modes: Modes, degree: int) -> tuple[Any, Floats, Floats]:
         """Return the places of the moments that a confinement forces, and -V/D there, of cosines and of sines."""
@@ -174,25 +169,29 @@ class Interaction:
 
     def force_derivatives(self, parameter: str, degree: int) -> Floats:
         """Return the derivatives of f_l, l = 1..degree behind a leading 0, in a parameter of the problem."""
-        role, own = self._confining(parameter)
-        if role == "noise":
-            return np.asarray(-self.forces(degree) / self._over)
-        confinement = self.problem.having(parameter).confinement
-        if role is None or confinement is None:
-            return np.zeros(degree + 1)
-        derivatives = confinement.multiplier_derivatives(own, self.problem.domain, degree)
-        return _without_mean(-derivatives / np.longdouble(self._over))
+        return self._forces_moved(
+            parameter,
+            self.forces(degree),
+            lambda confinement, own: confinement.multiplier_derivatives(own, self.problem.domain, degree),
+        )
 
     def sine_force_derivatives(self, parameter: str, degree: int) -> Floats:
         """Return the derivatives of g_l, l = 0..degree, in a parameter of the problem."""
+        return self._forces_moved(
+            parameter,
+            self.sine_forces(degree),
+            lambda confinement, own: confinement.sine_multiplier_derivatives(own, self.problem.domain, degree),
+        )
+
+    def _forces_moved(self, parameter: str, forces: Floats, derivatives: Callable[[Any, str], Any]) -> Floats:
+        """Return the derivatives of forces in a parameter, by those of the multipliers of a confinement."""
         role, own = self._confining(parameter)
         if role == "noise":
-            return np.asarray(-self.sine_forces(degree) / self._over)
+            return np.asarray(-forces / self._over)
         confinement = self.problem.having(parameter).confinement
         if role is None or confinement is None:
-            return np.zeros(degree + 1)
-        derivatives = confinement.sine_multiplier_derivatives(own, self.problem.domain, degree)
-        return _without_mean(-derivatives / np.longdouble(self._over))
+            return np.zeros_like(forces)
+        return _without_mean(-derivatives(confinement, own) / np.longdouble(self._over))
 
     def _confining(self, parameter: str) -> tuple[str | None, str]:
         """Return the place of a parameter on which the forces depend; None in place of the field for others."""
@@ -230,7 +229,7 @@ def at_uniform(problem: Equation) -> Interaction:
 def _without_mean(values: Any) -> Floats:
     """Return coefficients in double precision, 0 in place of that of degree 0."""
     coefficients = np.asarray(values).astype(float)
-    coefficients[0] = 0.0
+    coefficients[..., 0] = 0.0
     return coefficients
 
 

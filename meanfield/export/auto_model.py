@@ -32,10 +32,9 @@ Floats = NDArray[np.float64]
 
 NOISE = "noise"
 SMALLEST = float(np.finfo(float).tiny)
-# Coefficients of a confinement without an axis below this share of the largest are none.
-SMALL_FORCE = 1e-17
-# The arrays that say of what harmonics such a confinement consists.
-FORCED = ("PLACES", "FORCE_LEVELS", "FORCE_ORDERS", "FORCE_SIZES")
+ROUNDING = float(np.finfo(float).eps)
+# The arrays that say of what harmonics a confinement without an axis consists.
+FORCED = ("PLACES", "FORCE_LEVELS", "FORCE_ORDERS")
 WIDTH = 110
 
 
@@ -283,10 +282,8 @@ def _harmonics(model: Model, forces: Forces) -> Iterator[str]:
         for name, column in zip(("MODES", "LEVELS", "ORDERS", "SIZES"), columns, strict=True):
             yield from _array(name, np.array(column))
     if forces.places is not None:
-        numbers, ones = np.arange(1, forces.size + 1), np.ones(forces.size)
-        for name, values in zip(FORCED[:-1], (numbers, *forces.harmonics), strict=True):
+        for name, values in zip(FORCED, (np.arange(1, forces.size + 1), *forces.harmonics), strict=True):
             yield from _array(name, values)
-        yield from _array(FORCED[-1], ones)
 
 
 def _shapes(model: Model) -> str:
@@ -301,7 +298,7 @@ def _parts(forces: Forces) -> str:
     """Return the lines that make the functions of which the confinement consists."""
     if forces.places is None:
         return "    PARTS(:,:) = WAVES(:,1:FORCES)"
-    return f"    CALL ADD_HARMONICS(PARTS, ANGLE, AZIMUTH, {', '.join(FORCED)})"
+    return f"    CALL ADD_HARMONICS(PARTS, ANGLE, AZIMUTH, {', '.join(FORCED)}, SPREAD(1D0, 1, FORCES))"
 
 
 def _forces(model: Model) -> Forces:
@@ -317,23 +314,21 @@ def _forces(model: Model) -> Forces:
         return Forces(int(np.flatnonzero(present).max(initial=0)) + 1)
     every = Forces(degree, np.arange(2 * packed_size(degree)))
     values = [np.abs(_coefficients(model, problem, every)[model.unknowns :]) for problem in problems]
-    largest = np.max(values, axis=0)
-    # A constant moves nothing.
-    largest[[0, packed_size(degree)]] = 0.0
-    # What rounding leaves of a function of which the coefficients were computed moves no density.
-    kept = np.max(np.nonzero(largest.reshape(2, -1) > SMALL_FORCE * largest.max())[1])
-    last = int(degrees_and_orders(degree)[0][kept])
-    present = np.flatnonzero(largest.reshape(2, -1)[:, : packed_size(last)] > SMALL_FORCE * largest.max())
-    return Forces(last, present)
+    largest = np.max(values, axis=0).reshape(2, -1)
+    # A constant moves nothing, and neither do so many that all together are less than a rounding.
+    largest[:, 0] = 0.0
+    present = largest > ROUNDING / largest.size * largest.max()
+    last = int(degrees_and_orders(degree)[0][np.flatnonzero(present.any(axis=0)).max()])
+    return Forces(last, np.flatnonzero(present[:, : packed_size(last)]))
 
 
 def _coefficients(model: Model, problem: Equation, forces: Forces) -> Floats:
     """Return the multipliers, then the coefficients of the confinement: cosines, and sines if states have any."""
     domain = problem.domain
+    # Each part begins with a constant, which is left out.
     parts = [problem.potential.multipliers(domain, model.unknowns)]
     if problem.confinement is not None and forces.places is not None:
         packed = problem.confinement.harmonic_multipliers(forces.degree)
-        # Behind what stands in the place of a constant.
         parts.append(np.append(0.0, packed.ravel()[forces.places]))
     elif problem.confinement is not None:
         degree, even = forces.degree, problem.confinement.even

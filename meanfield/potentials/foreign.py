@@ -21,7 +21,7 @@ from .terms import require_hashable
 _DEGREES = (4, 33)
 _INHERITED = (
     "scale", "extended_multipliers", "relative_multipliers", "relative_tail_bound", "even", "amplitudes", "zonal",
-    "require_domain", "harmonic_multipliers", "harmonic_multiplier_derivatives", "values_at", "gradient_at",
+    "require_domain", "harmonic_multipliers", "values_at", "gradient_at",
 )  # fmt: skip
 
 

@@ -1,6 +1,7 @@
 r"""The field :math:`-V/D` of a confinement on :math:`S^2`, by degree and order, and its symmetries."""
 
 import functools
+import math
 from collections.abc import Sequence
 
 import numpy as np
@@ -18,7 +19,11 @@ PROBES = 61
 APART = 20
 # Degrees that tell the directions of a field.
 TELLING = 32
-GOLDEN = 0.6180339887498949
+
+
+def generic(number: int) -> float:
+    """Return a weight from 1 to 2 that no symmetry gives, another for each number: by the golden ratio."""
+    return 1.0 + 0.5 * (math.sqrt(5.0) - 1.0) * number % 1.0
 
 
 def kept_by(group: Group, field: "ConfiningField") -> Group:
@@ -133,8 +138,8 @@ class CommonField(ConfiningField):
 
     def __init__(self, fields: Sequence[ConfiningField]) -> None:
         degree = max(largest_degree(field.coefficients.shape[1]) for field in fields)
-        # With weights by which fields that are opposite to each other do not cancel.
-        weights = [1.0 + GOLDEN * number % 1.0 for number in range(len(fields))]
+        # With such weights fields that are opposite to each other do not cancel.
+        weights = [generic(number) for number in range(len(fields))]
         total = sum(
             weight / field.lengths.sum() * field.up_to(degree)
             for weight, field in zip(weights, fields, strict=True)

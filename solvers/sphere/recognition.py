@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 from meanfield.harmonics import degrees_and_orders, largest_degree
 
 from ..bases import Floats, Integers
+from ..bases.confining import generic
 from ..bases.representations import CYCLE, Group, of_degree, rotation_generators, subgroup, turned_moments
 from .groups import axial_group, solids
 from .upright import own_axes
@@ -29,8 +30,6 @@ from .upright import own_axes
 ABSENT = 1e-6
 # Eigenvalues of one size agree to this share: squares of moments that are known to the share above.
 ISOTROPIC = 1e-4
-# Weights of the degrees: such that the eigenvalues agree by symmetry only.
-GOLDEN = 0.6180339887498949
 
 
 class Recognised(NamedTuple):
@@ -100,7 +99,8 @@ def _matrix(cosine: Floats, sine: Floats) -> Floats:
     matrix = np.zeros((3, 3))
     for degree in range(1, largest_degree(cosine.size) + 1):
         changes = rotation_generators(degree) @ of_degree(cosine, sine, degree)
-        matrix += (1.0 + GOLDEN * degree % 1.0) * changes @ changes.T
+        # With such weights of the degrees the eigenvalues agree by symmetry only.
+        matrix += generic(degree) * changes @ changes.T
     return matrix
 
 

@@ -24,7 +24,7 @@ from .recording import Row, organising, recorded, row_of, stationary_point, thre
 from .starts import Start, plane_of
 from .thresholds import threshold_start
 from .transitions import transition_start
-from .uniform_ends import STOPPED, uniform_end
+from .uniform_ends import STOPPED, uniform_end, zero_field_end
 
 # Length of the first steps.
 FIRST_STEP = 0.01
@@ -179,7 +179,7 @@ def _end_folded(side: Side, plane: Plane) -> list[str]:
     That is one in which both states end in folds or, where the confinement vanishes, are born of the uniform one.
     """
     folded = folded_end(side, plane)
-    born = uniform_end(side, plane, 0) if plane.confined and not folded else None
+    born = zero_field_end(side, plane) if plane.confined and not folded else None
     if born is not None:
         side.arrival, side.outcome = born.modes[0], Outcome.JOINED_BRANCH
         return []

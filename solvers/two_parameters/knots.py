@@ -70,10 +70,14 @@ class Knot:
     def bounds(self) -> tuple[float, float]:
         """An interval of the first parameter that contains a located point."""
         assert self.event is not None
-        value, (in_x, in_q) = self.place.values[0], self.place.slopes[0]
-        rounding = extended(self.point).plane.rounding(float(value))
-        spread = abs(in_x) * self.event.error[0] + abs(in_q) * self.event.error[1] + rounding
-        return float(value) - spread, float(value) + spread
+        value = float(self.place.values[0])
+        spread = self.first_within(*self.event.error) + extended(self.point).plane.rounding(value)
+        return value - spread, value + spread
+
+    def first_within(self, in_x: float, in_q: float) -> float:
+        """Return by how much the first parameter changes with x and q at the most, known to errors."""
+        slopes = np.abs(self.place.slopes[0])
+        return float(slopes @ np.abs([in_x, in_q]))
 
 
 @dataclass(slots=True)
@@ -118,14 +122,10 @@ def vertical(knots: list[Knot]) -> bool:
     spread, largest = float(np.ptp(values)), max(abs(low), abs(high))
     if spread <= SAME_VALUE * largest:
         return True
-    return spread <= BLURRED_VALUE * largest and spread <= 2.0 * max(map(_strayed, knots))
-
-
-def _strayed(knot: Knot) -> float:
-    """Return how far rounding of the residual moves the first parameter of a point."""
-    shift, shift_q = strayed_by(knot.point)
-    in_x, in_q = knot.place.slopes[0]
-    return abs(float(in_x * shift[-1])) + abs(float(in_q * shift_q))
+    if spread > BLURRED_VALUE * largest:
+        return False
+    strayed = [(knot, *strayed_by(knot.point)) for knot in knots]
+    return spread <= 2.0 * max(knot.first_within(float(shift[-1]), in_q) for knot, shift, in_q in strayed)
 
 
 def between(last: Knot, knot: Knot) -> str:

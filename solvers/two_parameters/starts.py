@@ -76,7 +76,8 @@ class Start(NamedTuple):
         problem = self.problem
         if frame is not None:
             states, problem = [frame.moments(*pair) for pair in states], frame.problem
-        return self._replace(problem=problem, first=states[0], second=(*states, None)[1], layout=SphereModes.layout)
+        second = None if self.second is None else states[1]
+        return self._replace(problem=problem, first=states[0], second=second, layout=SphereModes.layout)
 
     def between(self, one: Pair, other: Pair) -> "Start":
         """Return the start of the line between two states, the uniform one being second and not named."""
@@ -154,11 +155,16 @@ def _of_organising(point: OrganisingPoint) -> Start:
 
 def standing(start: Start, names: tuple[str, str], interval: tuple[float, float]) -> tuple[Start, Frame | None]:
     """Return a start in the frame in which its curve is followed, and this frame, None if that is the given one."""
-    plane = Plane(start.problem, names, interval, 1.0, 0.0, None, np.arange(1, 33))
+    plane = _bare(start.problem, names, interval)
     if plane.zonal:
         return start, None
     frame = solvers_of(start.problem).geometry.frame(start.problem, plane.samples)
     return start.in_frame(frame), frame
+
+
+def _bare(problem: Equation, names: tuple[str, str], interval: tuple[float, float]) -> Plane:
+    """Return the plane whose second parameter is its own coordinate, before its unit and axes are known."""
+    return Plane(problem, names, interval, 1.0, 0.0, None, np.arange(1, 33))
 
 
 def plane_of(start: Start, names: tuple[str, str], interval: tuple[float, float]) -> Plane:
@@ -179,7 +185,7 @@ def plane_of(start: Start, names: tuple[str, str], interval: tuple[float, float]
             "give one that contains it"
         )
     equation = stationary_equation(solvers_of(problem).geometry, problem)
-    bare = Plane(problem, names, interval, 1.0, 0.0, None, np.arange(1, 33))
+    bare = _bare(problem, names, interval)
     other = bare.other
     x, q = bare.coordinates(first, problem.parameters[names[1]])
     reference = significant_degrees(bare, x, q, partial(multiples, 1))

@@ -59,7 +59,7 @@ class UniformEnd(NamedTuple):
 def uniform_end(side: Side, plane: Plane, degree: int) -> UniformEnd | None:
     """Return the organising point of the uniform state at which a side ends in a mode, None if none is near."""
     if plane.confined:
-        return _in_zero_field(side, plane)
+        return zero_field_end(side, plane)
     points = [knot.point for knot in side.knots]
     stopped, last = side.outcome in STOPPED, points[-1]
     sizes = [length(point.b[:-1], 0.0) for point in points]
@@ -74,7 +74,7 @@ def uniform_end(side: Side, plane: Plane, degree: int) -> UniformEnd | None:
     return min(found, key=lambda end: length(_place(plane, end) - [last.b[-1], last.q], 0.0), default=None)
 
 
-def _in_zero_field(side: Side, plane: Plane) -> UniformEnd | None:
+def zero_field_end(side: Side, plane: Plane) -> UniformEnd | None:
     """Return the point in which a curve ends at the threshold without a confinement, None if it leads to none.
 
     There states of all orientations are born of the uniform one, and it is the end of lines on which the

@@ -25,8 +25,8 @@ from meanfield.potentials.parametric import differenced
 from solvers import bifurcation_diagram, curve, phase_diagram
 from tests.two_angles import Truth, moments_of
 
-# Relative accuracy promised for points on curves.
-POINT = 1e-11
+# Relative accuracy promised for points on curves, and rounding of means over some thousand nodes.
+POINT, RESIDUAL = 1e-11, 64 * np.finfo(float).eps
 FACTOR = "confinement_harmonic_series_factor"
 W = GegenbauerSeries((-0.4, -2.0))
 # By degree and order, packed: v_11 x, v_20 P_2(z) and v_22 sqrt(3)/2 (x^2 - y^2).
@@ -123,7 +123,7 @@ def test_a_field_is_the_same_in_whatever_frame_it_is_given(seed):
     field = problem.confinement.harmonic_multipliers(2) * other.first[-1]
     truth = Truth((-0.4, -2.0), moments_of(*field))
     own = moments_of(at_end.cosine, at_end.sine)
-    assert np.abs(truth.residual(other.coupling[-1], own)).max() <= 1e-12
+    assert np.abs(truth.residual(other.coupling[-1], own)).max() <= RESIDUAL
 
 
 def test_a_field_about_another_axis_is_one_about_the_pole():
@@ -216,9 +216,9 @@ def test_curves_from_where_the_field_has_an_axis():
     made = bifurcation_diagram(PROBLEM.replace(confinement=field), WINDOW, rates=False)
     for kind in ("fold", "transition"):
         found = curve(event(kind, made), "confinement_cosine_2_2", (-0.01, 0.01))
-        place, own = int(np.argmax(found.first)), moments_of(found.cosine[-1], found.sine[-1])
-        truth = Truth((-0.4, -2.0), [0.0, 0.0, 0.02, 0.0, found.first[place], 0.0, 0.0, 0.0])
-        assert np.abs(truth.residual(found.coupling[-1], own)).max() <= 1e-12
+        truth = Truth((-0.4, -2.0), [0.0, 0.0, 0.02, 0.0, found.first[-1], 0.0, 0.0, 0.0])
+        own = moments_of(found.cosine[-1], found.sine[-1])
+        assert np.abs(truth.residual(found.coupling[-1], own)).max() <= RESIDUAL
     refused = [each for each in made.events("branch point") if _unfolds(each)]
     assert refused
 

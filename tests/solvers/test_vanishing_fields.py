@@ -11,6 +11,8 @@ from meanfield import Circle, CosineSeries, External, GegenbauerSeries, McKeanVl
 from solvers import bifurcation_diagram, curve, phase_diagram
 
 OVER = "confinement_h"
+# Relative accuracy promised for points on curves.
+POINT = 1e-11
 
 
 def in_field(formula, weights=(-1.0,)):
@@ -45,7 +47,7 @@ def test_the_line_of_a_vanishing_field_is_there_once_and_begins_at_the_threshold
     assert np.all(np.diff(line.coupling) > 0.0) or np.all(np.diff(line.coupling) < 0.0)
     for row in np.flatnonzero(line.coupling > 2.05):
         length = float(line.state(int(row)).moments.lengths[len(weights)])
-        assert abs(length - order_parameter(line.coupling[row])) <= 1e-9
+        assert abs(length - order_parameter(line.coupling[row])) <= POINT
 
 
 def landscape(h, coupling):
@@ -71,7 +73,7 @@ def test_regions_beside_the_end_of_a_line_in_a_vanishing_field(seed):
     assert all(Outcome.JOINED_BRANCH in (each.outcome, each.first_outcome) for each in lines)
     for line in lines:
         end = int(np.argmin(np.abs(line.first)))
-        assert (abs(line.first[end]), line.coupling[end]) == pytest.approx((0.0, 2.0), abs=1e-12)
+        assert (abs(line.first[end]), line.coupling[end]) == pytest.approx((0.0, 2.0), abs=1e-14)
     generator, compared = np.random.default_rng(seed), 0
     while compared < 12:
         h = float(generator.choice([-1.0, 1.0]) * 10.0 ** generator.uniform(-1.0, np.log10(2.9)))
