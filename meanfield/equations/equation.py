@@ -317,7 +317,10 @@ def _multiple(potential: Any) -> Any:
 
 def _require_zero(confinement: Potential, domain: Domain) -> None:
     """Refuse a constant confinement that is not zero: it moves no particle, but adds to the free energy."""
-    constant = float(confinement.multipliers(domain, 0)[0])
+    has_axis = confinement.zonal or not domain.has_azimuth
+    constant = float(
+        confinement.multipliers(domain, 0)[0] if has_axis else confinement.harmonic_multipliers(0)[0, 0]
+    )
     if constant != 0.0:
         raise InvalidInput(
             f"the confinement {confinement.name!r} is constant, {constant:g} everywhere, and moves no particle; "

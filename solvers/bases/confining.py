@@ -2,9 +2,10 @@ r"""The field :math:`-V/D` of a confinement on :math:`S^2`, by degree and order,
 
 import functools
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
+from scipy.optimize import minimize_scalar
 
 from meanfield.harmonics import harmonics_at, largest_degree, moduli, packed_size, spread_points, zonal_places
 
@@ -17,6 +18,8 @@ ROUNDING = 1e-12
 PROBES = 61
 # Every so many of them are compared first.
 APART = 20
+# Parts of an interval in each of which a field may have an axis somewhere, where it changes by less than this.
+PARTS, AXIAL = 128, 1e-6
 # Degrees that tell the directions of a field.
 TELLING = 32
 
@@ -108,14 +111,25 @@ class ConfiningField:
         The rows are the eigenvectors of :math:`\sum_l (G_j c_l) \cdot (G_k c_l)`, ascending: of a field that all
         rotations about one axis leave as it is the first is that.
         """
+        frame = np.linalg.eigh(self._turning)[1].T
+        frame[0] *= np.sign(np.linalg.det(frame))
+        return np.asarray(frame)
+
+    @functools.cached_property
+    def _turning(self) -> Floats:
+        """The matrix of the squares of its changes under infinitesimal rotations, (3, 3)."""
         matrix: Floats = np.zeros((3, 3))
         cosine, sine = self.coefficients
         for degree in range(1, min(TELLING, largest_degree(self.coefficients.shape[1])) + 1):
             changes = rotation_generators(degree) @ of_degree(cosine, sine, degree)
             matrix += changes @ changes.T
-        frame = np.linalg.eigh(matrix)[1].T
-        frame[0] *= np.sign(np.linalg.det(frame))
-        return np.asarray(frame)
+        return matrix
+
+    @functools.cached_property
+    def least_change(self) -> float:
+        """Its smallest change under rotations over the largest, zero where it has an axis."""
+        sizes = np.linalg.eigvalsh(self._turning)
+        return math.sqrt(max(float(sizes[0] / sizes[-1]), 0.0)) if sizes[-1] > 0.0 else 0.0
 
     @functools.cached_property
     def axes(self) -> Floats:
@@ -125,6 +139,22 @@ class ConfiningField:
         axis = self.own_frame[:1]
         # The powers of a turn by one radian are dense among all.
         return axis if self.keeps(rotation_about(axis[0], 1.0)) else axis[:0]
+
+
+def axial_places(field: Callable[[float], ConfiningField], interval: tuple[float, float]) -> list[float]:
+    """Return the places inside of an interval at which a field that changes there, and has no axis, has one."""
+
+    def change(place: float) -> float:
+        return field(place).least_change
+
+    grid = np.linspace(*interval, PARTS + 1)
+    values = [change(place) for place in grid.tolist()]
+    found = [
+        minimize_scalar(change, bounds=(grid[k - 1], grid[k + 1]), method="bounded", options={"xatol": ROUNDING})
+        for k in range(1, PARTS)
+        if values[k] <= min(values[k - 1], values[k + 1])
+    ]
+    return [float(each.x) for each in found if each.fun <= AXIAL]
 
 
 class CommonField(ConfiningField):

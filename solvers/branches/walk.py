@@ -36,7 +36,7 @@ REACH = 2.0
 # Where two branches seem to be one, so many times smaller steps are taken.
 FINER = 10.0
 # What happens where the confinement that holds a state in place vanishes.
-FREELY = "the confinement vanishes: the state turns freely, and all its rotations are stationary"
+FREELY = "the confinement vanishes or has an axis: the state turns freely, and all its rotations are stationary"
 # States at which a branch crosses the upper end of the interval, with the index of the knot before.
 Crossings = list[tuple[int, Point]]
 

@@ -22,6 +22,11 @@ if TYPE_CHECKING:
     from .equation import ParameterEquation
 
 
+# Beside a value at which a confinement has an axis states turn nearly freely, up to such a distance in q; what is
+# located there is known to no more.
+FREE = 1e-3
+
+
 class AttractedMatrix(BlockMatrix):
     """The matrix of a block without the lowest eigenvalues, those of repulsive modes.
 
@@ -89,6 +94,8 @@ class AlongParameter(Densities):
     def turns_freely(self, point: Point, error: float) -> bool:
         """Return whether the confinement vanishes at a state whose q is known to an error."""
         path = cast("ParameterEquation", point.equation).path
+        if any(abs(point.q - q) <= max(error, FREE) for q in path.freeing):
+            return True
         return path.vanishes(path.value(point.q)) or path.reverses(point.q - error, point.q + error)
 
     def unstable_counts(self, point: Point, neutral: float = NEUTRAL) -> tuple[int, int]:

@@ -22,7 +22,7 @@ from meanfield import Equation, InvalidInput, Number
 from meanfield.equations import Interaction, at_uniform
 
 from ..bases import EPS, Floats, Integers, multiples
-from ..bases.confining import ConfiningField
+from ..bases.confining import ConfiningField, axial_places
 from ..significant import (
     COMPARED_BY,
     SignificantDegrees,
@@ -198,6 +198,13 @@ class Path:
         problem = self.at(value)
         largest = max(self._confining_scale(each) for each in self.samples)
         return self._confining_scale(problem) <= VANISHING * largest
+
+    @functools.cached_property
+    def freeing(self) -> list[float]:
+        """The q inside of the interval at which a confinement without an axis has one."""
+        if not self.moves_forces or self.zonal:
+            return []
+        return axial_places(lambda q: ConfiningField(self.coefficients(q, COMPARED_BY).forces, zonal=False), ENDS)
 
     def reverses(self, q: float, other: float) -> bool:
         """Return whether the confinement at one q is against that at another, by its inner product, or zero."""

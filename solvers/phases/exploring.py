@@ -12,6 +12,8 @@ from itertools import pairwise
 
 import numpy as np
 
+from meanfield import Curve, OrganisingPoint
+
 from ..two_parameters import STARTS
 from ..watching import Watch
 from .found import SAME_END, Found, add_curve
@@ -46,7 +48,7 @@ def curves_of(window: Window, count: int, search: bool, watch: Watch) -> Found:
     for point in organising:
         found.add_point(organising_point(window, point))
     stops = [point.value for point in organising]
-    values = _values(window, [*stops, *window.zero_fields], count)
+    values = _values(window, [*stops, *window.freeing], count)
     for number, value in enumerate(values):
         watch(number, len(values), f"{window.parameter} = {value:.4g}")
         section = Section(window, value, search)
@@ -54,8 +56,9 @@ def curves_of(window: Window, count: int, search: bool, watch: Watch) -> Found:
         _follow(found, section, watch)
         _follow_exchanges(found, section)
     _follow_tricritical(found)
-    for value in window.zero_fields:
+    for value in window.freeing:
         follow_zero_field(found, value)
+    _follow_cusps(found)
     follow_meetings(found)
     found.warnings += _warnings(found)
     found.points.sort(key=lambda point: float(point.values[0]))
@@ -105,6 +108,37 @@ def _follow_tricritical(found: Found) -> None:
                 add_curve(found, origin, point, f"the {kind} of the branch born at a branch point", type=kind)
 
 
+def _follow_cusps(found: Found) -> None:
+    """Follow the lines that end in cusps at which a stable state splits, unless one is known to.
+
+    On some the parameter has one value, at which the confinement has a symmetry that it has not beside, so that no
+    section meets them.
+    """
+    for point in [point for point in found.points if point.type == "cusp" and point.status == "converged"]:
+        if found.window.vanishes(float(point.values[0])):
+            # States of all orientations are born there, and are no two.
+            continue
+        lines = [each for each in found.curves if each.type == "transition"]
+        if not any(_ends_in(found, each, point) for each in lines) and _is_stable_beside(found, point):
+            origin = f"from the cusp at {point.values[0]:.6g}"
+            add_curve(found, origin, point, "the line that ends in a cusp", type="transition")
+
+
+def _ends_in(found: Found, line: Curve, point: OrganisingPoint) -> bool:
+    """Return whether a curve has an organising point at the place of another."""
+    return any(found.same_place(own, point) for own in line.special_points)
+
+
+def _is_stable_beside(found: Found, point: OrganisingPoint) -> bool:
+    """Return whether the states on a fold curve beside a cusp of it are stable on one side."""
+    for fold in found.curves:
+        if fold.type == "fold" and _ends_in(found, fold, point):
+            row = int(np.argmin(np.abs(fold.values - point.values).max(axis=1)))
+            if 0 in fold.unstable[max(row - 1, 0) : row + 2]:
+                return True
+    return False
+
+
 def _values(window: Window, organising: Sequence[float], count: int) -> list[float]:
     """Return the parameters of sections: evenly spaced, and one on each side of every organising point."""
     low, high = window.interval
@@ -116,7 +150,7 @@ def _values(window: Window, organising: Sequence[float], count: int) -> list[flo
         if 0 < place < len(stops) - 1
         for side in (-1, 1)
     ]
-    values = sorted({*beside, *evenly(window.interval, count, (0.0, *window.zero_fields))})
+    values = sorted({*beside, *evenly(window.interval, count, (0.0, *window.freeing))})
     return [value for last, value in pairwise([-np.inf, *values]) if value - last > SAME_END * (high - low)]
 
 

@@ -25,14 +25,14 @@ COMPARED = 4
 
 
 def follow_zero_field(found: Found, value: float) -> None:
-    """Follow the lines of equal free energy of states that are lowest on the two sides of where none confines.
+    """Follow the lines of equal free energy of states that are lowest on the two sides of where they turn freely.
 
     They are one state in two orientations, so that a line has one value of the parameter; at each of some heights
     they may be others.
     """
     window = found.window
     near = value + BESIDE * (window.interval[1] - window.interval[0])
-    origin = "where the confinement vanishes"
+    origin = "where the confinement vanishes or has an axis"
     sections = [
         min(known, key=lambda section: abs(section.value - value))
         for known in (

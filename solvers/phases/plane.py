@@ -20,6 +20,8 @@ Floats = npt.NDArray[np.float64]
 NEAR = 4e-6
 # Places that are closer are one; where a curve turns, its two sides are at most the root of this apart.
 SAME_PLACE = 1e-13
+# Vertical pieces that are closer are on one line.
+SAME_WALL = 2 * SAME_PLACE
 # Places at which the cells of a slab are given: at the least, and in one as wide as the window.
 FEWEST, MOST = 5, 129
 
@@ -158,7 +160,7 @@ def faces_of(slabs: Sequence[Sequence[Cell]], walls: Sequence[Wall]) -> npt.NDAr
 
 def _open(x: float, low: float, high: float, walls: Sequence[Wall]) -> float:
     """Return the largest part of a vertical line that no wall covers."""
-    own = sorted((wall.low, wall.high) for wall in walls if abs(wall.x - x) <= 2 * SAME_PLACE)
+    own = sorted((wall.low, wall.high) for wall in walls if abs(wall.x - x) <= SAME_WALL)
     largest = 0.0
     for bottom, top in own:
         largest, low = max(largest, min(bottom, high) - low), max(low, top)
@@ -185,8 +187,11 @@ def _breaks(graphs: Sequence[Graph], stops: Sequence[float]) -> list[float]:
     """Return the places that cut the window into slabs, from 0 to 1."""
     ends = [float(graph.x[side]) for graph in graphs for side in (0, -1)]
     crossed = [place for one, other in combinations(graphs, 2) for place in crossings(one, other)]
-    places = np.unique(np.clip([0.0, 1.0, *ends, *crossed, *stops], 0.0, 1.0))
-    kept = [0.0, *(place for place, before in zip(places[1:], places, strict=False) if place - before > SAME_PLACE)]
+    # What ends or crosses beside a wall does on it: no slab between them would be one.
+    others = [place for place in (*ends, *crossed) if all(abs(place - stop) > NEAR for stop in stops)]
+    places = np.unique(np.clip([0.0, 1.0, *others, *stops], 0.0, 1.0))
+    apart = np.diff(places, prepend=-1.0) > SAME_WALL
+    kept = [0.0, *places[apart & (places > 0.0)].tolist()]
     return [*(place for place in kept if place <= 1.0 - SAME_PLACE), 1.0]
 
 

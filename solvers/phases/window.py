@@ -16,6 +16,7 @@ from meanfield.theory import critical_modes, transition_coupling
 
 from ..arguments import require_parameter_range, require_range
 from ..bases import EPS
+from ..bases.confining import ConfiningField, axial_places
 from ..labels import own_name
 from ..significant import COMPARED_BY
 
@@ -114,11 +115,28 @@ class Window:
         return FAR * max(units, default=np.inf) * max(map(abs, self.heights))
 
     @cached_property
-    def zero_fields(self) -> tuple[float, ...]:
-        """The values of the parameter, not at the ends, at which the confinement vanishes and changes its sign."""
+    def freeing(self) -> tuple[float, ...]:
+        """The values of the parameter, not at the ends, at which states turn freely that cannot beside them.
+
+        There the confinement vanishes and changes its sign, or has an axis that it has not beside.
+        """
         problem, (low, high) = self.problem, self.interval
-        if problem.confinement is None or not problem.zonal or problem.place_of(self.parameter)[0] != "confinement":
+        if problem.confinement is None or problem.place_of(self.parameter)[0] != "confinement":
             return ()
+        edge = NEAR_END * (high - low)
+        axial = [] if self._zonal else axial_places(self._field, self.interval)
+        found = sorted([*self._zero_fields, *axial])
+        return tuple(value for value in found if low + edge < value < high - edge)
+
+    @cached_property
+    def _zonal(self) -> bool:
+        """Whether the confinement is a function of one angle all over the window."""
+        return all(self.at(value).zonal for value in np.linspace(*self.interval, ZEROS).tolist())
+
+    @property
+    def _zero_fields(self) -> list[float]:
+        """The values of the parameter at which the confinement vanishes and changes its sign."""
+        low, high = self.interval
         values = np.linspace(low, high, ZEROS)
         forces = np.array([self._forces(value) for value in values.tolist()])
         largest = forces[np.argmax(np.abs(forces).max(axis=1))]
@@ -133,16 +151,26 @@ class Window:
             for one, other in pairwise(places.tolist())
             if signs[one] != signs[other]
         ]
-        most, edge = float(np.abs(largest).max()), NEAR_END * (high - low)
-        return tuple(
-            value
-            for value in found
-            if low + edge < value < high - edge and np.abs(self._forces(value)).max() <= VANISHING * most
-        )
+        most = float(np.abs(largest).max())
+        return [value for value in found if np.abs(self._forces(value)).max() <= VANISHING * most]
+
+    def vanishes(self, value: float) -> bool:
+        """Return whether a confinement that changes with the parameter vanishes at a value, beside the ends."""
+        problem = self.problem
+        if problem.confinement is None or problem.place_of(self.parameter)[0] != "confinement":
+            return False
+        largest = max(float(np.abs(self._forces(end)).max()) for end in self.interval)
+        return float(np.abs(self._forces(value)).max()) <= VANISHING * largest
 
     def _forces(self, value: float) -> npt.NDArray[np.complex128]:
         """Return the forces of the confinement at a value of the parameter, (n,), over the noise."""
+        if not self._zonal:
+            return np.asarray(self._field(value).coefficients.ravel(), dtype=complex)
         return np.asarray(Interaction(self.at(value)).phased_forces(COMPARED_BY))
+
+    def _field(self, value: float) -> ConfiningField:
+        """Return the first degrees of a confinement of two angles at a value of the parameter."""
+        return ConfiningField(Interaction(self.at(value)).harmonic_forces(COMPARED_BY), zonal=False)
 
     def name_of(self, label: str) -> str:
         """Return the name in the label of a state; the uniform one is primary where the confinement vanishes."""

@@ -94,6 +94,9 @@ def _meeting_image(last: Point, point: Point) -> Arrival | None:
             return _arrival_between(pairs, point, middle)
         # The coupling is a parabola about the point; of a cubic it is known with an error.
         far, half = (0.5 * (left.q + right.q) for left, right in pairs[:2])
+        if far == half:
+            # Nowhere does it turn: rotations of a state may be states, too.
+            return None
         middle += 0.1875 * reach * (pairs[0][0].q - pairs[0][1].q) / (far - half)
         if not last.arclength < middle < point.arclength:
             return None

@@ -184,15 +184,17 @@ def plane_of(start: Start, names: tuple[str, str], interval: tuple[float, float]
             f"the start has {names[0]} = {float(first):.12g}, outside of the interval [{low:g}, {high:g}]; "
             "give one that contains it"
         )
-    equation = stationary_equation(solvers_of(problem).geometry, problem)
     bare = _bare(problem, names, interval)
     other = bare.other
     x, q = bare.coordinates(first, problem.parameters[names[1]])
     reference = significant_degrees(bare, x, q, partial(multiples, 1))
     unit = float(high - low) if other == names[0] else _unit(start, bare, x, q, reference)
     plane = Plane(problem, names, interval, unit, x / unit, None, reference)
+    if not plane.zonal:
+        return replace(plane, axis=0.0)
+    equation = stationary_equation(solvers_of(problem).geometry, problem)
     axis = 0.0 if equation is None else equation.basis.axis
-    if not plane.confined or not plane.zonal or keep_axis(plane.samples, axis):
+    if not plane.confined or keep_axis(plane.samples, axis):
         return replace(plane, axis=axis)
     require(problem, Capability.GRADIENT, "curves of states without an axis in a confinement")
     return plane

@@ -325,7 +325,7 @@ def test_a_line_at_one_coupling_ends_in_the_folds_of_both_states():
 def test_lines_are_where_all_of_a_field_changes_its_sign(field, zeros):
     problem = McKeanVlasov(Circle(), CosineSeries((-1.0,)), confinement=External.from_expression(field, a=0.3))
     window = Window(problem, "confinement_a", (-0.5, 0.4), False, (1.2, 3.0))
-    assert window.zero_fields == pytest.approx(zeros, abs=1e-15)
+    assert window.freeing == pytest.approx(zeros, abs=1e-15)
 
 
 def test_a_field_that_returns_has_no_line():

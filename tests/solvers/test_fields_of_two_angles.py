@@ -172,6 +172,41 @@ def test_phase_diagram_in_a_field_without_an_axis():
     assert min(abs(value + 0.05 / np.sqrt(3.0)) for value in values) <= 1e-12
 
 
+def test_lines_where_the_field_has_an_axis_or_vanishes():
+    """There a director turns from one axis to another, at one value of the parameter, and meets the other lines."""
+    for cosine, over, interval, value in (
+        ((0.0, 0.0, 0.0, 0.05, 0.0, 0.05), "confinement_cosine_2_0", (-0.1, 0.1), -0.05 / np.sqrt(3.0)),
+        ((0.0, 0.0, 0.0, 0.03, 0.0, 0.05), FACTOR, (-1.0, 1.5), 0.0),
+    ):
+        problem = McKeanVlasov(Sphere(3), GegenbauerSeries((0.0, -1.0)), confinement=HarmonicSeries(cosine))
+        found = phase_diagram(problem, (over, interval), coupling=(4.0, 5.0))
+        lines = [each for each in found.curves if each.type == "transition" and np.ptp(each.first) < 1e-9]
+        assert lines
+        assert max(float(np.abs(each.first - value).max()) for each in lines) <= 1e-12
+        assert max(each.coupling.max() for each in lines) > 5.0
+        (triple,) = [point for point in found.special_points if point.type == "triple point"]
+        assert abs(triple.values[0] - value) <= 1e-12
+        assert all(region.agrees and region.area > 1e-6 for region in found.regions)
+
+
+def test_a_diagram_goes_past_a_value_at_which_the_field_has_an_axis():
+    field = HarmonicSeries(cosine=(0.0, 0.0, 0.0, 0.05, 0.0, 0.05))
+    problem = McKeanVlasov(Sphere(3), GegenbauerSeries((0.0, -1.0)), confinement=field, coupling=4.45)
+    made = bifurcation_diagram(problem, (-0.06, 0.01), parameter="confinement_cosine_2_0", rates=False)
+    assert sorted(made.branch("primary").values[[0, -1]]) == [-0.06, 0.01]
+    turning = made.events("branch point")
+    assert turning
+    for each in turning:
+        assert "has an axis" in each.description
+        assert each.value == pytest.approx(-0.05 / np.sqrt(3.0), abs=1e-4)
+    (exchange,) = made.events("transition")
+    assert exchange.value == pytest.approx(-0.05 / np.sqrt(3.0), rel=POINT)
+
+
+def test_a_multiple_by_zero_is_no_confinement():
+    assert PROBLEM.with_parameter(FACTOR, 0.0).confinement is None
+
+
 @pytest.mark.parametrize("seed", range(4))
 def test_derivatives_by_degree_and_order(seed):
     generator = np.random.default_rng(seed)

@@ -87,6 +87,28 @@ def test_regions_beside_the_end_of_a_line_in_a_vanishing_field(seed):
         compared += 1
 
 
+@pytest.mark.parametrize("on_circle", [True, False])
+def test_the_line_of_a_field_that_breaks_the_symmetry_of_another(on_circle):
+    """Two opposite clusters in a field of degree two exchange where that of degree one vanishes."""
+    if on_circle:
+        # The critical coupling is one over the mean of cos^2 in the field 0.3 cos 2t.
+        problem = McKeanVlasov(Circle(), CosineSeries((-1.0,)), confinement=CosineSeries((0.0, -0.3)))
+        square, coupling = 0.5 * (1.0 + ive(1, 0.3) / ive(0, 0.3)), (1.0, 3.0)
+    else:
+        problem = McKeanVlasov(Sphere(3), GegenbauerSeries((-1.0,)), confinement=GegenbauerSeries((0.0, -0.5)))
+        heights, weights = np.polynomial.legendre.leggauss(40)
+        weights = weights * np.exp(0.5 * (1.5 * heights**2 - 0.5))
+        square, coupling = float(weights @ heights**2 / weights.sum()), (1.5, 4.0)
+    found = phase_diagram(problem, ("confinement_w1", (-0.2, 0.2)), coupling=coupling)
+    (line,) = [each for each in found.curves if each.type == "transition"]
+    assert np.abs(line.first).max() <= 1e-12
+    assert line.coupling.min() == pytest.approx(1.0 / square, rel=POINT)
+    odd = np.arange(line.cosine.shape[1]) % 2 == 1
+    assert np.abs(line.cosine[:, odd] + line.other_cosine[:, odd]).max() <= POINT
+    assert sorted(region.stable for region in found.regions) == [1, 2, 2]
+    assert all(region.agrees for region in found.regions)
+
+
 @pytest.mark.parametrize("interval", [(-0.5, 0.7), (-0.3, 0.4), (-0.05, 0.05)])
 def test_a_fold_in_a_vanishing_field_ends_at_the_threshold(interval):
     """States without an axis, smaller and smaller, down to where steps would be roundings of the arclength."""
