@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 from meanfield import Equation
 from meanfield.equations import Capability, Interaction
 
-from .bases import Basis, Integers, InvariantBasis, multiples
+from .bases import Basis, Integers, multiples
 from .bases.confining import CommonField, ConfiningField
 from .current import FEWEST, CurrentEquation
 from .equation import SLOW, StationaryEquation
@@ -127,7 +127,8 @@ def equation_among(
 def in_confinement(problem: Equation, basis: Basis, geometry: Geometry) -> Basis:
     """Return the basis of the same densities in the confinement of a problem, free to rotate where it has none."""
     if basis.invariants is not None and (problem.confinement is not None or basis.invariants.held_by is not None):
-        return InvariantBasis(basis.invariants.group, basis.cells, basis.nodes, confining_field(problem))
+        held: Basis = basis.invariants.standing_in(confining_field(problem))
+        return held
     if problem.confinement is None:
         return basis
     size = Size(basis.cells, basis.nodes, confinement_field(problem, basis.symmetry, basis.nodes))

@@ -114,9 +114,21 @@ class InvariantBasis(Basis):
 
     def confined(self, confinement: Floats) -> "InvariantBasis":
         """Return the same basis in another confinement of one angle, given by the coefficients of its field."""
+        return self.standing_in(ConfiningField.of_one_angle(confinement))
+
+    def standing_in(self, field: ConfiningField | None) -> "InvariantBasis":
+        """Return the same basis in another confinement, by which states are held, or in none; products are shared.
+
+        Raises
+        ------
+        InvalidInput
+            If the confinement is not invariant under the group.
+        """
         basis = copy.copy(self)
-        basis.confinement = basis.held_by = ConfiningField.of_one_angle(confinement)
-        basis._fixed = basis._confined(basis.confinement)
+        basis.confinement = basis.held_by = field
+        basis._fixed = None if field is None else basis._confined(field)
+        for held in ("_turnings", "_companions"):
+            vars(basis).pop(held, None)
         return basis
 
     def in_field(self, field: ConfiningField) -> "InvariantBasis":
@@ -162,6 +174,10 @@ class InvariantBasis(Basis):
     def analyse(self, values: Floats) -> Floats:
         """Return the packed uniform means of values on the grid times the harmonics up to degree ``nodes``."""
         return np.concatenate(self._transform.analyse(values))
+
+    def with_moments(self, moments: Floats) -> Floats:
+        """Return the values on the grid of the function with given packed moments up to degree ``nodes``."""
+        return self._transform.synthesise(*(self._transform.multiplicities * moments.reshape(2, -1)))
 
     def gibbs(self, field: Floats) -> Gibbs:
         """Return the packed moments up to degree ``nodes`` and the logarithm of Z, the uniform mean of e^f."""

@@ -290,14 +290,19 @@ class _Modes(NamedTuple):
         return _modes(complement, own, further, also, basis.nodes)
 
     def product(self, measure: Measure, factors: Iterable[Floats]) -> Floats:
-        """Return the moments of the product of a measure of a field and sums over the further modes."""
-        assert isinstance(measure, Density)
-        field = self.basis.synthesise(self.own.T @ measure.field).copy()
-        values = np.exp(field - field.max())
-        values /= self.basis.analyse(values).item(0)
+        """Return the moments of the product of a measure and sums over the further modes."""
+        values = self._values(measure)
         for function in factors:
             values *= self.basis.synthesise(self.further.T @ function)
         return self.basis.analyse(values)
+
+    def _values(self, measure: Measure) -> Floats:
+        """Return a measure on the grid of the subgroup, which has points that are images of each other."""
+        if not isinstance(measure, Density):
+            return self.basis.with_moments(self.moments(measure))
+        field = self.basis.synthesise(self.own.T @ measure.field).copy()
+        values = np.exp(field - field.max())
+        return np.asarray(values / self.basis.analyse(values).item(0))
 
     def moments(self, measure: Measure) -> Floats:
         """Return the moments of a measure with the symmetry of the group in the basis of the subgroup."""

@@ -214,8 +214,6 @@ def branch_point_start(start: Start, plane: Plane) -> Point | End:
         If the state has no direction of another symmetry that is neutral, or such directions are not known.
     """
     require(plane.problem, Capability.GIBBS_MAP, "curves of branch points")
-    if start.has_orders:
-        require(plane.problem, Capability.GRADIENT, "curves of branch points of states without an axis")
     place, basis, b = located(start, plane, start.first)
     state = state_at(plane, basis, place, b)
     nearest = nearest_block(state, plane, MOVED)

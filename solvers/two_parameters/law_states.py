@@ -187,6 +187,34 @@ class SoftmaxState(LawState):
         return Sampled(self.nodal_basis, self.nodal_density / self.average**power)
 
     @cached_property
+    def _covariance(self) -> Floats:
+        """The derivatives of the means in the coefficients of F, (size, size), not symmetric."""
+        basis, response = self.weighted.basis, self.measure(1).moments
+        means = basis.means(response)
+        return np.asarray(basis.covariance(response) + np.multiply.outer(means - self.means, means))
+
+    @cached_property
+    def matrix(self) -> Floats:
+        """J, (size, size)."""
+        weights = self.weighted.weights
+        scaled = weights[:, None] * self._covariance * (self.coefficients.attractions / weights)
+        return np.asarray(np.eye(weights.size) - scaled)
+
+    def response_slopes(self, chi: Floats, changes: Floats) -> tuple[Floats, Floats]:
+        """Return the derivatives of the change of <chi> under changes of the moments, in these and in x and q."""
+        basis, attractions, u = self.nodal_basis, self.coefficients.attractions, self.average
+        deviation = basis.synthesise(chi) - chi @ self.means
+        along = basis.synthesise(attractions * changes) / u
+        both = deviation * (along - self.mean(along))
+        both -= self.mean(both)
+        curved = deviation * along / u
+        third = basis.means(basis.analyse(self.nodal_density * (both / u - curved * self.saturation)))
+        in_place = self.coefficients.slopes[0] @ (changes * (chi @ self._covariance))
+        for row, (slope, change) in enumerate(zip(self.nodal_slopes, self.average_slopes, strict=True)):
+            in_place[row] += self.mean(both * slope - curved * change)
+        return third * attractions, in_place
+
+    @cached_property
     def average(self) -> Floats:
         """The average u on the nodes."""
         law = self._law

@@ -196,7 +196,7 @@ def plane_of(start: Start, names: tuple[str, str], interval: tuple[float, float]
     axis = 0.0 if equation is None else equation.basis.axis
     if not plane.confined or keep_axis(plane.samples, axis):
         return replace(plane, axis=axis)
-    require(problem, Capability.GRADIENT, "curves of states without an axis in a confinement")
+    require(problem, Capability.GIBBS_MAP, "curves of states without an axis in a confinement")
     return plane
 
 
@@ -355,7 +355,7 @@ def require_followed(start: Start) -> None:
             "confinement with a reflection axis"
         )
     if problem.confinement is not None and (start.has_orders or not problem.zonal):
-        require(problem, Capability.GRADIENT, "curves of states without an axis in a confinement")
+        require(problem, Capability.GIBBS_MAP, "curves of states without an axis in a confinement")
     if confining_degree(problem) is None:
         raise NotResolved(
             f"curves in a confinement with a kink or a singularity, as {problem.confinement!r} has, are not "

@@ -90,7 +90,7 @@ def uneven_basis(plane: Plane, lengths: Floats, place: tuple[float, float]) -> F
             "curves of states without a reflection axis are followed where a confinement holds them; start from "
             "one that has an axis"
         )
-    require(plane.problem, Capability.GRADIENT, "curves of states without an axis in a confinement")
+    require(plane.problem, Capability.GIBBS_MAP, "curves of states without an axis in a confinement")
     even = basis_of(plane, lengths, place, 0.0)
     rotations = max(1, plane.confining_symmetry)
     return FourierBasis(even.cells, even.nodes, even.symmetry, None, plane.axes, rotations)
