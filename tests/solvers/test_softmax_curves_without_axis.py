@@ -13,11 +13,11 @@ from meanfield import (
     ContinuityEquation,
     External,
     HarmonicSeries,
+    InvalidInput,
     NormalisedAttention,
     SoftmaxAttention,
     Sphere,
 )
-from meanfield.errors import InvalidInput
 from solvers import bifurcation_diagram, curve, phase_diagram
 
 # Relative accuracy promised for points on curves and for their slopes.
