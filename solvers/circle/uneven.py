@@ -107,7 +107,7 @@ def _meeting_even(last: Point, point: Point) -> Arrival | None:
             continue
         # Vectors on two sides of zero are as far apart as they are long; elsewhere opposite signs are chance.
         apart = float(np.linalg.norm(after.imag - before.imag))
-        if float(after.imag @ before.imag) < 0.0 and sum(sizes) <= 1.2 * apart:
+        if vanish(before.imag, after.imag) and sum(sizes) <= 1.2 * apart:
             share = sizes[0] / sum(sizes)
             aligned = (1 - share) * before.real + share * after.real
             axis = angle / equation.basis.symmetry if equation.basis.confinement is not None else 0.0

@@ -24,7 +24,7 @@ from .recording import Row, organising, recorded, row_of, stationary_point, thre
 from .starts import Start, plane_of
 from .thresholds import threshold_start
 from .transitions import transition_start
-from .uniform_ends import STOPPED, uniform_end, zero_field_end
+from .uniform_ends import STOPPED, UniformEnd, passed_uniform, uniform_end, zero_field_end
 
 # Length of the first steps.
 FIRST_STEP = 0.01
@@ -40,6 +40,7 @@ WORDS = {
     "tricritical": "the branch born there turns from continuous to discontinuous",
     "mode interaction": "two modes are critical together",
 }
+NO_FIELD = "states of all orientations are born there, where nothing confines"
 
 
 def curve_from(
@@ -202,14 +203,8 @@ def _rows(
         row = knot.row
         if direction < 0:
             row.tangent, row.arclength = (-row.tangent[0], -row.tangent[1]), 2.0 - row.arclength
-        rows.append(row)
-        if knot.event is not None and knot.event.type != "end":
-            row.label = knot.event.type
-            text = WORDS[knot.event.type]
-            mode = knot.event.mode
-            through = (label,) if mode is None else (label, threshold_label(mode))
-            further = _further(knot, kind)
-            points.append(organising(row, knot.event.type, plane, knot.bounds, through, text, further))
+        found = _told(knot, kind, label, plane, points)
+        rows += [] if found is None else [found]
     if side.outcome in STOPPED:
         side.arrival = _small(side, plane)
     warnings += side.warnings
@@ -230,6 +225,33 @@ def _rows(
     if side.arrival is not None:
         _add_uniform(side, rows, direction, label, plane, points, warnings)
     return rows
+
+
+def _told(knot: Knot, kind: CurveType, label: str, plane: Plane, points: list[OrganisingPoint]) -> Row | None:
+    """Return the row of a knot, and add its organising point, if any; None if it is told already."""
+    row, event = knot.row, knot.event
+    if event is None or event.type == "end":
+        return row
+    passed = passed_uniform(knot, plane)
+    if passed is not None:
+        return _passing(passed, row, label, plane, points)
+    row.label = event.type
+    through = (label,) if event.mode is None else (label, threshold_label(event.mode))
+    points.append(organising(row, event.type, plane, knot.bounds, through, WORDS[event.type], _further(knot, kind)))
+    return row
+
+
+def _passing(
+    passed: UniformEnd, beside: Row, label: str, plane: Plane, points: list[OrganisingPoint]
+) -> Row | None:
+    """Return the row of a threshold that a curve passes, in the place of one beside it; None if it is told."""
+    if points and np.array_equal(points[-1].values, np.array(passed.values, dtype=float)):
+        return None
+    row = uniform_row(passed.problem, passed.values, beside.tangent, beside.arclength)
+    row.label, row.layout = passed.type, beside.layout
+    row.second = None if beside.second is None else row.moments
+    points.append(organising(row, passed.type, plane, passed.bounds, (label,), NO_FIELD))
+    return row
 
 
 def _untold(side: Side, name: str) -> list[str]:
@@ -316,7 +338,7 @@ def _add_uniform(
     rows.append(row)
     through, text = (label, *(threshold_label(mode) for mode in found.modes)), WORDS[found.type]
     if plane.confined:
-        through, text = (label,), "states of all orientations are born there, where nothing confines"
+        through, text = (label,), NO_FIELD
     points.append(organising(row, found.type, plane, found.bounds, through, text))
 
 

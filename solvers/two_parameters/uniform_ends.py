@@ -15,7 +15,7 @@ from ..branches.continuation import Point, length
 from .beside import FIRST, NEARBY, NEARLY_CRITICAL, point_beside
 from .events import KNOWN, turns_freely
 from .following import follow, turned_back
-from .knots import Side, extended
+from .knots import Knot, Side, extended
 from .normal_form import tricritical_among
 from .plane import COUPLING, Plane
 from .thresholds import ThresholdEquation
@@ -30,6 +30,8 @@ BESIDE = 1e-3
 STRAYED = 0.3
 # Points at which states are so many times larger show where a curve leads that stopped short of its end.
 GROWN = 2.0
+# States of a curve below this vanish at an event, where that is known no better than the other number.
+VANISHED, UNLOCATED = 1e-3, 1e-6
 STOPPED = (Outcome.MAX_STEPS, Outcome.STEP_TOO_SMALL, Outcome.NOT_RESOLVED)
 
 
@@ -84,15 +86,38 @@ def zero_field_end(side: Side, plane: Plane) -> UniformEnd | None:
     last = points[-1]
     if not (turns_freely(last) or side.merged or side.halved is not None):
         return None
-    place = float(last.b[-1]), last.q
+    found = _in_zero_field(plane, last)
+    if found is None:
+        return None
+    sizes = [length(point.b[:-1], 0.0) for point in points]
+    before = larger(sizes)
+    return found if leads_to(_place(plane, found), last, points[before], sizes[-1], sizes[before]) else None
+
+
+def passed_uniform(knot: Knot, plane: Plane) -> UniformEnd | None:
+    """Return the threshold without a confinement that a curve passes at an event, None if the event is another.
+
+    A curve of states that vanish there as the confinement does goes through it, and its equation, singular in all
+    the modes of the degree, tells no place of what vanishes with them.
+    """
+    assert knot.event is not None
+    point, (in_x, in_q) = knot.point, knot.event.error
+    if not plane.confined or length(point.b[:-1], 0.0) > VANISHED or max(in_x, in_q) < UNLOCATED:
+        return None
+    found = _in_zero_field(plane, point)
+    if found is None:
+        return None
+    x, q = _place(plane, found)
+    return found if abs(x - point.b[-1]) <= in_x and abs(q - point.q) <= in_q else None
+
+
+def _in_zero_field(plane: Plane, point: Point) -> UniformEnd | None:
+    """Return the threshold without a confinement beside a point at which that nearly vanishes, None if none is."""
+    place = float(point.b[-1]), point.q
     strengths = plane.coefficients(*place, plane.reference).strengths
     degree = int(plane.reference[np.argmin(np.abs(strengths - 1.0))])
     threshold = _threshold_in_zero_field(plane, place, degree)
     if threshold is None:
-        return None
-    sizes = [length(point.b[:-1], 0.0) for point in points]
-    before = larger(sizes)
-    if not leads_to(np.array(threshold), last, points[before], sizes[-1], sizes[before]):
         return None
     there = plane.coefficients(*threshold, plane.reference).place
     first, second = there.values

@@ -390,3 +390,18 @@ def test_atoms_that_cannot_be_counted_are_refused():
         kept.atoms(4.0)
     with pytest.raises(InvalidInput, match="choose another"):
         kept.atoms(replica=1)
+
+
+@pytest.mark.parametrize("strength", [-0.3075, -0.28834, -0.28])
+def test_a_branch_without_an_axis_ends_where_it_gains_one(strength):
+    """Newton's method, which may find the symmetric state beyond, tells of the branch point as a change of sign does."""
+    field = External.from_expression("h*(0.126*cos(2*t) + 0.175*cos(4*t))", h=strength)
+    potential = CosineSeries((-1.0, -1.05, -0.965, -0.69))
+    diagram = bifurcation_diagram(McKeanVlasov(CIRCLE, potential, confinement=field), (1.0, 3.0), rates=False)
+    uneven = [
+        branch for branch in diagram.branches if branch.label.startswith("uneven") and branch.coupling.size > 2
+    ]
+    assert uneven
+    for branch in uneven:
+        assert np.abs(branch.sine[1:-1]).max(axis=1).min() > math.sqrt(EPS)
+        assert np.diff(branch.arclength).min() > 0.0

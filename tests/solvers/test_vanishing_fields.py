@@ -7,7 +7,7 @@ import pytest
 from scipy.optimize import brentq
 from scipy.special import ive
 
-from meanfield import Circle, CosineSeries, External, GegenbauerSeries, McKeanVlasov, Outcome, Sphere
+from meanfield import Circle, CosineSeries, External, GegenbauerSeries, MaierSaupe, McKeanVlasov, Outcome, Sphere
 from solvers import bifurcation_diagram, curve, phase_diagram
 
 OVER = "confinement_h"
@@ -120,3 +120,26 @@ def test_a_fold_in_a_vanishing_field_ends_at_the_threshold(interval):
     assert end.type == "mode interaction"
     assert end.lower <= 0.0 <= end.upper <= 1e-14
     assert float(end.coupling) == pytest.approx(3.0, rel=1e-14)
+
+
+@pytest.mark.parametrize(
+    ("problem", "name", "window", "threshold"),
+    [
+        (McKeanVlasov(Sphere(4), MaierSaupe(), confinement=GegenbauerSeries((0.1,), 4)), "w1", (8.0, 14.0), 12.0),
+        (McKeanVlasov(Sphere(3), MaierSaupe(), confinement=GegenbauerSeries((0.1,))), "w1", (5.0, 9.0), 7.5),
+        (in_field("h*cos(3*t)", (-1.0, 0.0, -0.5)), "h", (1.0, 4.0), 2.0),
+    ],
+)
+def test_curves_pass_the_threshold_without_a_field_in_one_point(problem, name, window, threshold):
+    """Folds of small states, whose equation is singular in all modes of the degree, N_l D/|w_l| apart from rounding."""
+    found = phase_diagram(problem, (f"confinement_{name}", (-0.5, 0.5)), coupling=window)
+    (point,) = [each for each in found.special_points if abs(each.values[0]) < 1e-2]
+    assert (point.type, point.status) == ("mode interaction", "converged")
+    np.testing.assert_allclose(point.values, [0.0, threshold], rtol=1e-14, atol=1e-15)
+    assert point.lower <= 0.0 <= point.upper
+    passing = [each for each in found.curves if point.type in each.point_labels and each.type == "fold"]
+    assert passing
+    for each in passing:
+        rows = np.flatnonzero(np.array(each.point_labels) == point.type)
+        assert not each.cosine[rows, 1:].any()
+        assert np.diff(each.arclength).min() > 0.0
