@@ -177,12 +177,17 @@ def _joined(
 def _end_folded(side: Side, plane: Plane) -> list[str]:
     """Add to a side that goes back over itself the point at which it does, or say that it is not located.
 
-    That is one in which both states end in folds or, where the confinement vanishes, are born of the uniform one.
+    That is one in which both states end in folds or, where the confinement vanishes, are born of the uniform one,
+    beside which rounding turns other curves back too.
     """
-    folded = folded_end(side, plane)
+    of_two = extended(side.knots[-1].point).kind == "transition"
+    folded = folded_end(side, plane) if of_two else []
     born = zero_field_end(side, plane) if plane.confined and not folded else None
     if born is not None:
         side.arrival, side.outcome = born.modes[0], Outcome.JOINED_BRANCH
+        return []
+    if not of_two:
+        side.outcome = Outcome.STEP_TOO_SMALL
         return []
     side.knots += folded
     return [] if folded else ["the line ends where both of its states do, at a point not located"]

@@ -13,7 +13,7 @@ from meanfield.theory import UniformPoint, lacks_normal_form, mode_interactions,
 from ..bases import EPS, Floats
 from ..branches.continuation import Point, length
 from .beside import FIRST, NEARBY, NEARLY_CRITICAL, point_beside
-from .events import KNOWN, turns_freely
+from .events import KNOWN
 from .following import follow, turned_back
 from .knots import Knot, Side, extended
 from .normal_form import tricritical_among
@@ -84,8 +84,6 @@ def zero_field_end(side: Side, plane: Plane) -> UniformEnd | None:
     """
     points = [knot.point for knot in side.knots]
     last = points[-1]
-    if not (turns_freely(last) or side.merged or side.halved is not None):
-        return None
     found = _in_zero_field(plane, last)
     if found is None:
         return None

@@ -143,3 +143,20 @@ def test_curves_pass_the_threshold_without_a_field_in_one_point(problem, name, w
         rows = np.flatnonzero(np.array(each.point_labels) == point.type)
         assert not each.cosine[rows, 1:].any()
         assert np.diff(each.arclength).min() > 0.0
+
+
+@pytest.mark.parametrize("interval", [(-0.05, 0.05), (-0.05, 0.02), (0.0, 0.05)])
+def test_a_fold_curve_of_two_small_clusters_ends_at_their_threshold(interval):
+    """A field of degree one tells them apart in second order, and beside the end rounding turns the curve back."""
+    diagram = bifurcation_diagram(
+        McKeanVlasov(Circle(), CosineSeries((-1.0, -0.9)), confinement=CosineSeries((0.02,))),
+        (1.6, 2.6),
+        rates=False,
+    )
+    (start,) = [each for each in diagram.events("fold") if each.coupling > 2.35]
+    found = curve(start, "confinement_w1", interval)
+    (point,) = found.special_points
+    assert (point.type, point.status) == ("mode interaction", "converged")
+    np.testing.assert_allclose(point.values, [0.0, 2.0 / 0.9], rtol=1e-14, atol=1e-15)
+    assert point.type in (found.point_labels[0], found.point_labels[-1])
+    assert not found.warnings
