@@ -12,6 +12,7 @@ from meanfield.theory import UniformPoint, lacks_normal_form, mode_interactions,
 
 from ..bases import EPS, Floats
 from ..branches.continuation import Point, length
+from .arc import strayed_by
 from .beside import FIRST, NEARBY, NEARLY_CRITICAL, point_beside
 from .events import KNOWN
 from .following import follow, turned_back
@@ -89,7 +90,9 @@ def zero_field_end(side: Side, plane: Plane) -> UniformEnd | None:
         return None
     sizes = [length(point.b[:-1], 0.0) for point in points]
     before = larger(sizes)
-    return found if leads_to(_place(plane, found), last, points[before], sizes[-1], sizes[before]) else None
+    shift, in_q = strayed_by(last)
+    known = max(KNOWN, length(shift[-1:], in_q))
+    return found if leads_to(_place(plane, found), last, points[before], sizes[-1], sizes[before], known) else None
 
 
 def passed_uniform(knot: Knot, plane: Plane) -> UniformEnd | None:
@@ -227,14 +230,17 @@ def _place(plane: Plane, end: UniformEnd) -> Floats:
     return np.array(plane.coordinates(*end.values))
 
 
-def leads_to(place: Floats, last: Point, before: Point, small: float, large: float) -> bool:
-    """Return whether two points lead to a place, distant by an amplitude, small and large there, or its square."""
+def leads_to(place: Floats, last: Point, before: Point, small: float, large: float, known: float = KNOWN) -> bool:
+    """Return whether two points, known so well, lead to a place, distant by an amplitude or its square.
+
+    The amplitude is small at the one and large at the other.
+    """
     one, other = (np.array([point.b[-1], point.q]) for point in (last, before))
     if small >= large:
         return False
     shares = (small**power / (large**power - small**power) for power in (1, 2))
     missed = min(length(one + share * (one - other) - place, 0.0) for share in shares)
-    return missed <= STRAYED * length(place - one, 0.0) + KNOWN
+    return missed <= STRAYED * length(place - one, 0.0) + known
 
 
 def larger(amplitudes: Sequence[float]) -> int:
