@@ -5,10 +5,10 @@ from itertools import combinations, product
 import numpy as np
 import numpy.typing as npt
 
-from meanfield import Curve, CurvePoint, Domain, MeanfieldError, OrganisingPoint
+from meanfield import Curve, CurvePoint, Domain, InvalidInput, MeanfieldError, OrganisingPoint
 from meanfield.harmonics import Layout, moments_of
 
-from ..two_parameters import states_of, triple_point, zero_field_point
+from ..two_parameters import oriented_line, states_of, triple_point, zero_field_point
 from .found import ON_CURVE, Found, add_curve
 from .plane import crossings, graphs_of, walls_of
 from .window import BESIDE
@@ -51,16 +51,32 @@ def follow_zero_field(found: Found, value: float) -> None:
             continue
         try:
             start = zero_field_point(states[0], states[1], window.interval)
+            if start is None or any(_has_state(line, start) for line in found.curves):
+                continue
+            # It does not leave the window and return, as others may.
+            farthest = highest + (highest - lowest)
+            oriented = _oriented(found, start, value, farthest)
+            if oriented is not None:
+                found.add(oriented, origin)
+            else:
+                add_curve(found, origin, start, f"the line {origin}", largest_coupling=farthest)
         except MeanfieldError as error:
             said.add(str(error))
             continue
-        if start is not None and not any(_has_state(line, start) for line in found.curves):
-            # It does not leave the window and return, as others may.
-            farthest = highest + (highest - lowest)
-            add_curve(found, origin, start, f"the line {origin}", largest_coupling=farthest)
-            found.join_births()
+        found.join_births()
     where = f"{window.parameter} = {value:.6g}"
     found.warnings += [f"a line {origin}, at {where}, is not followed: {each}" for each in sorted(said)]
+
+
+def _oriented(found: Found, start: CurvePoint, value: float, farthest: float) -> Curve | None:
+    """Return the line of a state with an axis that leans from the confinement on one side; None of others."""
+    window = found.window
+    if not (window.zonal and window.vanishes(value)):
+        return None
+    try:
+        return oriented_line(start, value, window.interval, farthest)
+    except InvalidInput:
+        return None
 
 
 def _has_state(line: Curve, start: CurvePoint) -> bool:

@@ -124,12 +124,12 @@ class Window:
         if problem.confinement is None or problem.place_of(self.parameter)[0] != "confinement":
             return ()
         edge = NEAR_END * (high - low)
-        axial = [] if self._zonal else axial_places(self._field, self.interval)
+        axial = [] if self.zonal else axial_places(self._field, self.interval)
         found = sorted([*self._zero_fields, *axial])
         return tuple(value for value in found if low + edge < value < high - edge)
 
     @cached_property
-    def _zonal(self) -> bool:
+    def zonal(self) -> bool:
         """Whether the confinement is a function of one angle all over the window."""
         return all(self.at(value).zonal for value in np.linspace(*self.interval, ZEROS).tolist())
 
@@ -164,7 +164,7 @@ class Window:
 
     def _forces(self, value: float) -> npt.NDArray[np.complex128]:
         """Return the forces of the confinement at a value of the parameter, (n,), over the noise."""
-        if not self._zonal:
+        if not self.zonal:
             return np.asarray(self._field(value).coefficients.ravel(), dtype=complex)
         return np.asarray(Interaction(self.at(value)).phased_forces(COMPARED_BY))
 

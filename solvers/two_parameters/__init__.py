@@ -2,6 +2,7 @@
 
 from .assembling import STARTS as STARTS
 from .assembling import curve_from as curve_from
+from .orientations import oriented_line as oriented_line
 from .plane import COUPLING as COUPLING
 from .recording import threshold_label as threshold_label
 from .starts import Start as Start

@@ -9,6 +9,8 @@ from .at_place import polished, state_at
 from .starts import located, plane_of, start_of, vanishes
 from .unknowns import Pair
 
+# States that are uniform at the line are below this beside it, where they grow with a root of the confinement.
+SMALL = 1e-2
 # Moments of two states that are one at the line differ by less.
 SAME = 1e-6
 
@@ -40,6 +42,9 @@ def zero_field_point(one: CurvePoint, other: CurvePoint, interval: tuple[float, 
     for pair in pairs:
         place, basis, b = located(start, plane, pair)
         unknown = polished(plane, basis, place, b)
+        if unknown is None and max(float(np.abs(part[1:]).max(initial=0.0)) for part in pair) <= SMALL:
+            # At the threshold without a confinement, where Newton's method ends at no state.
+            return None
         if unknown is None:
             raise InvalidInput("a state beside the line on which the confinement vanishes leads to none on it")
         # With the moments on which nothing acts, by which states are told apart.

@@ -1,0 +1,231 @@
+r"""The first-order line at zero field of a state with an axis that stands in two directions on its two sides.
+
+Where the confinement :math:`(h - h_0) V` vanishes a state of moments :math:`p_l` about an axis n may have any n.
+Beside it n is at that angle :math:`\alpha` to the axis of V that has the least
+
+.. math:: (h - h_0)\,\langle V\rangle = (h - h_0) \sum_l v_l\, p_l\, P_l(\cos\alpha),
+
+on the two sides the greatest and the least of the sum. The line is the branch of the state without a confinement,
+in both directions. As a curve of pairs of states of equal free energy it is singular: one that leans may be turned,
+and all pairs of directions have equal free energies.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.polynomial import Legendre
+from scipy.optimize import brentq
+
+from meanfield import Curve, CurvePoint, Equation, InvalidInput, Number, OrganisingPoint, Outcome
+from meanfield.harmonics import degrees_of_places, harmonics_at, largest_degree, zonal_places
+
+from ..bases import Floats
+from ..branches.arclength import Arclength
+from ..branches.continuation import End, Point, length, state_at, trace
+from ..branches.detection import events_between
+from ..branches.recording import significant_moments
+from ..domains import solvers_of
+from ..provenance import provenance
+from ..sizing import stationary_equation
+from .assembling import NO_FIELD
+from .plane import Plane
+from .recording import Row, organising, recorded, uniform_row
+from .starts import plane_of, start_of
+from .unknowns import Pair
+
+# Cosines of angles among which the greatest and the least of the sum are looked for.
+PLACES = np.cos(np.linspace(np.pi, 0.0, 721))
+# Moments of states beside the line are those of the state without a confinement up to this.
+SAME = 1e-6
+# Length of the first step along the branch.
+FIRST = 0.01
+
+
+@dataclass
+class Reached:
+    """Points of a branch in one direction, how it ended, and the coupling at which it met the uniform state."""
+
+    points: list[Point]
+    outcome: Outcome = Outcome.MAX_STEPS
+    threshold: Number | None = None
+
+
+def oriented_line(start: CurvePoint, value: float, interval: tuple[float, float], largest: float) -> Curve:
+    """Return the line at a value of the first parameter at which a confinement about the pole of S^2 vanishes.
+
+    Parameters
+    ----------
+    start
+        A point of it, the equation at a value where the confinement as good as vanishes.
+    value
+        That at which it does.
+    interval
+        The range of the first parameter.
+    largest
+        The modulus of the coupling beyond which it is not followed.
+
+    Raises
+    ------
+    InvalidInput
+        If neither of its states has its axis at the pole, both have, or no branch is found.
+    """
+    plane = plane_of(start_of(start), start.parameters, interval)
+    free = plane.problem.replace(confinement=None).at(coupling=None)
+    turned = Directions(plane, value)
+    sides = {side: _followed(_state_of(start, free), side, largest) for side in (-1, 1)}
+    label = f"transition {' | '.join(2 * [_name(sides[1].points[0])])}"
+    rows: list[Row] = []
+    points: list[OrganisingPoint] = []
+    for side, reached in sides.items():
+        found = [_row(point, turned, value, side) for point in reached.points]
+        if reached.threshold is not None:
+            found.append(_at_threshold(reached, plane, value, side))
+            bounds = value - plane.rounding(value), value + plane.rounding(value)
+            points.append(organising(found[-1], "mode interaction", plane, bounds, (label,), NO_FIELD))
+        rows += found[::-1] if side < 0 else found[1:]
+    origin = rows[0].arclength
+    for row in rows:
+        row.arclength -= origin
+    options = {"parameters": list(plane.names), "interval": list(interval), "largest_coupling": largest}
+    return recorded(
+        rows,
+        label,
+        "transition",
+        plane.problem,
+        plane.names,
+        interval=interval,
+        outcome=sides[1].outcome,
+        first_outcome=sides[-1].outcome,
+        special_points=tuple(points),
+        provenance=provenance(plane.problem, options, 0.0),
+    )
+
+
+class Directions:
+    """The directions in which a state stands on the two sides of a value at which a confinement vanishes.
+
+    Parameters
+    ----------
+    plane
+        The two parameters, the first one of a confinement about the pole.
+    value
+        That of the first one.
+    """
+
+    def __init__(self, plane: Plane, value: float) -> None:
+        _, own = plane.roles[plane.names[0]]
+        confinement: Any = plane.problem.confinement
+        self._domain, self._own = plane.problem.domain, own
+        self._field = confinement.with_parameter(own, value)
+
+    def __call__(self, moments: Floats, side: int) -> Pair:
+        """Return the moments by degree and order of a state given by degree, below the value or above it."""
+        degree = moments.size - 1
+        slopes = self._field.multiplier_derivatives(self._own, self._domain, degree).astype(float)
+        cosine = _least(side * Legendre(slopes * moments))
+        point = np.array([[np.sqrt(1.0 - cosine**2), 0.0, cosine]])
+        (cosines, sines) = harmonics_at(point, degree)[:, :, 0]
+        own = moments[degrees_of_places(cosines.size)]
+        return own * cosines, own * sines
+
+
+def _least(energy: Legendre) -> float:
+    """Return where in (-1, 1) a polynomial is least."""
+    place = int(np.argmin(energy(PLACES)))
+    if place in (0, PLACES.size - 1):
+        return float(PLACES[place])
+    return float(brentq(energy.deriv(), PLACES[place - 1], PLACES[place + 1], xtol=1e-15))
+
+
+def _state_of(start: CurvePoint, free: Equation) -> Point:
+    """Return the state of a point of the line without a confinement, its axis at the pole.
+
+    Raises
+    ------
+    InvalidInput
+        If neither state of the point has its axis there, both have, or none is found.
+    """
+    known = start_of(start)
+    if not known.has_orders:
+        raise InvalidInput("neither of the states beside the line leans")
+    for cosine, sine in (known.first, *([] if known.second is None else [known.second])):
+        places = zonal_places(largest_degree(cosine.size))
+        if max(np.abs(np.delete(cosine, places)).max(initial=0.0), np.abs(sine).max()) <= SAME:
+            moments = cosine[places]
+            break
+    else:
+        raise InvalidInput("neither of the states beside the line has its axis at the pole")
+    symmetry = 1 if np.abs(moments[1::2]).max() > SAME else 2
+    sign = 1 if start.coupling > 0 else -1
+    equation = stationary_equation(solvers_of(free).geometry, free, symmetry, sign)
+    if equation is not None:
+        b = equation.unknown_with(moments, np.zeros_like(moments))
+        point = state_at(equation, b, equation.q_at(start.coupling))
+        if isinstance(point, Point) and length(point.b - b, 0.0) <= SAME:
+            return point
+    raise InvalidInput("the states beside the line are not those without a confinement")
+
+
+def _name(point: Point) -> str:
+    return str(point.equation.densities.name_of(point))
+
+
+def _followed(start: Point, side: int, largest: float) -> Reached:
+    """Return the branch from a state towards larger or smaller couplings, to its fold or its end."""
+    reached = Reached([start.oriented(np.zeros_like(start.b), float(side))])
+    for item in trace(start, Arclength(), FIRST):
+        last = reached.points[-1]
+        if isinstance(item, End):
+            reached.outcome = item.outcome
+            break
+        densities = last.equation.densities
+        arrival = densities.meeting(last, item)
+        if arrival is not None:
+            reached.outcome = Outcome.JOINED_BRANCH
+            reached.threshold = None if np.any(arrival.point.b) else arrival.value
+            break
+        if last.solution.tangent_q * item.solution.tangent_q < 0.0:
+            counts = densities.unstable_counts(last), densities.unstable_counts(item)
+            events = events_between(last, item, counts)
+            reached.points += [event.point for event in events if event.kind == "fold"]
+            reached.outcome = Outcome.FOLDED
+            break
+        if abs(float(item.coupling)) > largest:
+            reached.outcome = Outcome.LEFT_INTERVAL
+            break
+        reached.points.append(item)
+    return reached
+
+
+def _row(point: Point, turned: Directions, value: float, side: int) -> Row:
+    """Return a point of the branch as a row of the line, from small to large couplings."""
+    moments, _, degree = significant_moments(point)
+    equation = point.equation
+    problem = equation.problem.at(coupling=point.coupling)
+    speed = side * point.solution.tangent_q / equation.change(1.0)
+    return Row(
+        (value, float(point.coupling)),
+        (0.0, float(speed)),
+        problem,
+        turned(moments, -1),
+        turned(moments, 1),
+        point.invariant,
+        point.residual,
+        (sum(equation.densities.unstable_counts(point)),) * 2,
+        degree,
+        side * point.arclength,
+        layout="order",
+    )
+
+
+def _at_threshold(reached: Reached, plane: Plane, value: float, side: int) -> Row:
+    """Return the row of the uniform state at which the branch is born."""
+    last, coupling = reached.points[-1], reached.threshold
+    assert coupling is not None
+    equation = last.equation
+    there = equation.problem.at(coupling=coupling)
+    step = length(last.b, last.q - equation.q_at(coupling))
+    row = uniform_row(there, (value, coupling), (0.0, 0.0), side * (last.arclength + step))
+    row.second, row.label, row.layout = row.moments, "mode interaction", "order"
+    return row

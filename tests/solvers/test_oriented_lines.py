@@ -1,0 +1,101 @@
+"""Lines at zero field on S^2 between a state along the axis of the field and the same one leaning from it."""
+
+import functools
+
+import numpy as np
+import pytest
+from scipy.special import eval_legendre
+
+from meanfield import GegenbauerSeries, McKeanVlasov, Sphere
+from solvers import bifurcation_diagram, phase_diagram, stationary_states
+
+ROUNDING = 1e-13
+NODES, WEIGHTS = np.polynomial.legendre.leggauss(200)
+
+
+def problem(interaction, field):
+    return McKeanVlasov(Sphere(3), GegenbauerSeries(interaction), confinement=GegenbauerSeries(field))
+
+
+@functools.cache
+def diagram(interaction, field, name, window):
+    return phase_diagram(problem(interaction, field), (name, (-0.5, 0.5)), coupling=window)
+
+
+def line_of(found):
+    (line,) = [each for each in found.curves if each.type == "transition"]
+    return line
+
+
+def moment(degree, order_parameter, coupling, interaction):
+    """<P_degree> of exp(coupling times the moment times P_k), k the degree of the interaction."""
+    density = WEIGHTS * np.exp(coupling * order_parameter * eval_legendre(len(interaction), NODES))
+    return float(density @ eval_legendre(degree, NODES) / density.sum())
+
+
+@pytest.mark.parametrize(
+    ("interaction", "window", "beginning"),
+    [((-1.0,), (2.0, 6.0), 3.0), ((0.0, -1.0), (5.0, 9.0), None)],
+)
+def test_a_cluster_leans_where_the_field_of_degree_four_changes_its_sign(interaction, window, beginning):
+    """P_4 is greatest at the pole and least at cos^2 = 3/7, whatever the moments that do not vanish."""
+    found = diagram(interaction, (0.0, 0.0, 0.0, 0.1), "confinement_w4", window)
+    line, degree = line_of(found), len(interaction)
+    assert not line.first.any()
+    assert all(region.agrees for region in found.regions)
+    assert {region.minimiser for region in found.regions} >= {"C_s" if degree == 1 else "C_2h"}
+    assert not any("not followed:" in text for text in found.warnings)
+    cosine = np.sqrt(3.0 / 7.0)
+    leaning = {1: cosine, 2: eval_legendre(2, cosine)}[degree]
+    place = degree * (degree + 1) // 2
+    for row in np.flatnonzero(line.coupling > 1.01 * line.coupling.min()):
+        own = line.cosine[row, place]
+        assert moment(degree, own, line.coupling[row], interaction) == pytest.approx(own, abs=ROUNDING)
+        assert line.cosine[row, 10] == pytest.approx(moment(4, own, line.coupling[row], interaction), abs=ROUNDING)
+        # With an odd moment the state may stand on its head, as the field does not.
+        assert abs(line.other_cosine[row, place]) == pytest.approx(abs(own * leaning), abs=ROUNDING)
+        np.testing.assert_allclose(
+            line.state(int(row)).moments.lengths[:6], np.abs(_lengths(line, row)[:6]), atol=ROUNDING
+        )
+    if beginning is None:
+        # Both of its states end in the fold of the nematic without a field.
+        free = problem(interaction, (0.1,)).replace(confinement=None)
+        beginning = bifurcation_diagram(free, (4.0, 5.0), rates=False).events("fold")[0].coupling
+    assert line.coupling.min() == pytest.approx(float(beginning), rel=1e-11)
+
+
+def _lengths(line, row):
+    """The lengths of the second state's moments by degree."""
+    cosine, sine = line.other_cosine[row], line.other_sine[row]
+    return np.array(
+        [
+            np.sqrt((cosine[k * (k + 1) // 2 :][: k + 1] ** 2 + sine[k * (k + 1) // 2 :][: k + 1] ** 2).sum())
+            for k in range(8)
+        ]
+    )
+
+
+def test_a_field_of_several_degrees_turns_the_state_along_the_line():
+    """The angle follows the moments, which grow at different rates; the states beside have it."""
+    field, couplings = (0.0, 0.02, 0.0, 0.1), (4.5, 5.8)
+    line = line_of(diagram((-1.0,), field, "confinement_gegenbauer_series_factor", (2.0, 6.0)))
+    angles = []
+    for coupling in couplings:
+        row = int(np.argmin(np.abs(line.coupling - coupling)))
+        length = _lengths(line, row)[1]
+        for side, cosines in ((-1.0, line.cosine[row]), (1.0, line.other_cosine[row])):
+            beside = problem((-1.0,), tuple(side * 1e-4 * each for each in field))
+            lowest = stationary_states(beside.at(coupling=float(line.coupling[row])), rates=False)[0]
+            assert abs(cosines[1]) == pytest.approx(abs(lowest.cosine[1]), abs=1e-3)
+        angles.append(abs(line.other_cosine[row, 1]) / length)
+    assert abs(angles[0] - angles[1]) > 1e-2
+
+
+def test_the_line_of_the_nematic_meets_its_transition_without_a_field():
+    line = line_of(diagram((0.0, -1.0), (0.0, 0.0, 0.0, 0.1), "confinement_w4", (5.0, 9.0)))
+    free = problem((0.0, -1.0), (0.1,)).replace(confinement=None)
+    (transition,) = bifurcation_diagram(free, (4.0, 5.0), rates=False).events("transition")
+    row = int(np.argmin(np.abs(line.coupling - transition.coupling)))
+    # By Clausius and Clapeyron the energies part at the rate of the order parameter squared.
+    away = abs(float(line.coupling[row] - transition.coupling))
+    assert abs(line.observables["free_energy_gap"][row]) <= 2.0 * away * line.cosine[row, 3] ** 2
