@@ -322,7 +322,7 @@ class Curve(SavedRecord, Observed):
         """
         self._require_point(point)
         return CurvePoint(
-            problem=self._problem_at(self.values[point]),
+            problem=self._problem_about(self.values[point]),
             type=self.type,
             parameters=self.parameters,
             cosine=self.cosine[point],

@@ -5,9 +5,10 @@ from itertools import combinations, product
 import numpy as np
 import numpy.typing as npt
 
-from meanfield import Curve, CurvePoint, Domain, InvalidInput, MeanfieldError, OrganisingPoint
+from meanfield import Curve, CurvePoint, Domain, MeanfieldError, OrganisingPoint
 from meanfield.harmonics import Layout, moments_of
 
+from ..curves import curve
 from ..two_parameters import oriented_line, states_of, triple_point, zero_field_point
 from .found import ON_CURVE, Found, add_curve
 from .plane import crossings, graphs_of, walls_of
@@ -55,11 +56,7 @@ def follow_zero_field(found: Found, value: float) -> None:
                 continue
             # It does not leave the window and return, as others may.
             farthest = highest + (highest - lowest)
-            oriented = _oriented(found, start, value, farthest)
-            if oriented is not None:
-                found.add(oriented, origin)
-            else:
-                add_curve(found, origin, start, f"the line {origin}", largest_coupling=farthest)
+            _add_line(found, start, value, farthest, origin)
         except MeanfieldError as error:
             said.add(str(error))
             continue
@@ -68,15 +65,22 @@ def follow_zero_field(found: Found, value: float) -> None:
     found.warnings += [f"a line {origin}, at {where}, is not followed: {each}" for each in sorted(said)]
 
 
-def _oriented(found: Found, start: CurvePoint, value: float, farthest: float) -> Curve | None:
-    """Return the line of a state with an axis that leans from the confinement on one side; None of others."""
+def _add_line(found: Found, start: CurvePoint, value: float, farthest: float, origin: str) -> None:
+    """Add the line of a state in two orientations, held in both or, in one about an axis, leaning from it in one.
+
+    Raises
+    ------
+    MeanfieldError
+        If neither is followed.
+    """
     window = found.window
-    if not (window.zonal and window.vanishes(value)):
-        return None
     try:
-        return oriented_line(start, value, window.interval, farthest)
-    except InvalidInput:
-        return None
+        line = curve(start, window.parameter, window.interval, largest_coupling=farthest)
+    except MeanfieldError:
+        if not (window.zonal and window.vanishes(value)):
+            raise
+        line = oriented_line(start, value, window.interval, farthest)
+    found.add(line, origin)
 
 
 def _has_state(line: Curve, start: CurvePoint) -> bool:

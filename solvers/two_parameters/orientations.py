@@ -72,13 +72,13 @@ def oriented_line(start: CurvePoint, value: float, interval: tuple[float, float]
     """
     plane = plane_of(start_of(start), start.parameters, interval)
     free = plane.problem.replace(confinement=None).at(coupling=None)
-    turned = Directions(plane, value)
+    turned, there = Directions(plane, value), plane.problem.with_parameter(plane.names[0], value)
     sides = {side: _followed(_state_of(start, free), side, largest) for side in (-1, 1)}
     label = f"transition {' | '.join(2 * [_name(sides[1].points[0])])}"
     rows: list[Row] = []
     points: list[OrganisingPoint] = []
     for side, reached in sides.items():
-        found = [_row(point, turned, value, side) for point in reached.points]
+        found = [_row(point, turned, there, value, side) for point in reached.points]
         if reached.threshold is not None:
             found.append(_at_threshold(reached, plane, value, side))
             bounds = value - plane.rounding(value), value + plane.rounding(value)
@@ -198,11 +198,11 @@ def _followed(start: Point, side: int, largest: float) -> Reached:
     return reached
 
 
-def _row(point: Point, turned: Directions, value: float, side: int) -> Row:
+def _row(point: Point, turned: Directions, there: Equation, value: float, side: int) -> Row:
     """Return a point of the branch as a row of the line, from small to large couplings."""
     moments, _, degree = significant_moments(point)
     equation = point.equation
-    problem = equation.problem.at(coupling=point.coupling)
+    problem = there.at(coupling=point.coupling)
     speed = side * point.solution.tangent_q / equation.change(1.0)
     return Row(
         (value, float(point.coupling)),

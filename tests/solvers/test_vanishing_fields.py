@@ -160,3 +160,15 @@ def test_a_fold_curve_of_two_small_clusters_ends_at_their_threshold(interval):
     np.testing.assert_allclose(point.values, [0.0, 2.0 / 0.9], rtol=1e-14, atol=1e-15)
     assert point.type in (found.point_labels[0], found.point_labels[-1])
     assert not found.warnings
+
+
+def test_a_curve_goes_on_from_its_point_where_the_field_vanishes():
+    """An equation keeps no parameters of a confinement that is zero, and the point has that of its curve."""
+    problem = McKeanVlasov(Circle(), CosineSeries((-1.0,)), confinement=CosineSeries((0.1,)))
+    (start,) = bifurcation_diagram(problem, (1.0, 4.0), rates=False).events("fold")
+    found = curve(start, "confinement_w1", (0.0, 0.2))
+    point = found.point(0)
+    assert found.first[0] == 0.0
+    again = curve(point, "confinement_w1", (-0.1, 0.2))
+    np.testing.assert_allclose(again.coupling[-1], found.coupling[-1], rtol=POINT)
+    assert again.first[0] == -0.1
