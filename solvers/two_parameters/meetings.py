@@ -122,6 +122,9 @@ def _where_halved(side: Side, halved: Halving, plane: Plane, states: Sequence[At
     others = list(states)
     born = others.pop(halved.state)
     symmetric = symmetric_part(plane, born, halved.image)
+    if symmetric[0].profiles is not None and not plane.zonal:
+        # No state has an axis that the confinement has at no other point of the plane.
+        return
     kind, joins = extended(side.knots[-1].point).kind, _joins(side, others, symmetric)
     # Of a line the other state may be the parent, or be near it.
     for merged in (joins, not joins) if kind == "transition" and others else (joins,):

@@ -139,7 +139,11 @@ def _threshold_in_zero_field(plane: Plane, last: tuple[float, float], degree: in
     # Small states know where the confinement vanishes less well than itself.
     coefficients = plane.coefficients(*last, plane.reference)
     change = coefficients.slopes[1][0 if plane.in_coupling else 1]
-    beyond = float(coefficients.forces @ change / (change @ change))
+    square = float(change @ change)
+    if square == 0.0:
+        # The confinement is the same all over the plane.
+        return None
+    beyond = float(coefficients.forces @ change) / square
     x, q = last[0] - (beyond if plane.in_coupling else 0.0), last[1] - (0.0 if plane.in_coupling else beyond)
 
     def excess(x: float) -> float:

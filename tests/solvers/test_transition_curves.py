@@ -9,6 +9,7 @@ import pytest
 from meanfield import (
     Circle,
     CosineSeries,
+    External,
     HegselmannKrause,
     InvalidInput,
     KellerSegel,
@@ -378,3 +379,13 @@ def test_curves_at_one_coupling_end_in_the_organising_points_of_the_uniform_stat
         assert float(point.coupling) * known["w1"] == pytest.approx(-2.0 * known["noise"], rel=1e-11)
         assert point.lower <= point.values[0] <= point.upper
         assert point.status == "converged"
+
+
+def test_a_line_in_a_confinement_that_no_parameter_changes():
+    """Where the two states of a line meet nothing is extrapolated to a confinement that vanishes."""
+    field = External.from_expression("0.072*cos(3*(t+0.7)) + 0.194*cos(6*(t+0.7))")
+    problem = McKeanVlasov(Circle(), CosineSeries((-0.372, -1.0)), confinement=field)
+    start = bifurcation_diagram(problem, (1.5, 2.5), rates=False).events("transition")[0]
+    found = curve(start, "w2", (-1.734, -0.383))
+    assert found.residual.max() < 1e-14
+    assert found.first.min() <= -1.0 <= found.first.max()
