@@ -11,7 +11,7 @@ import numpy as np
 
 from ..bases import Floats, Integers
 from ..branches.arrivals import COLLAPSE, Arrival, arrival_near
-from ..branches.continuation import Point
+from ..branches.continuation import Point, point_between
 from ..branches.orbits import SAME, SIGNIFICANT
 from ..equation import StationaryEquation
 from ..newton import NEUTRAL
@@ -22,6 +22,9 @@ from .orbits import evened
 from .orbits import name_of as name_with_axis
 from .rotation import Complexes, best_angle, turned
 from .stability import Block, classes_of, perturbations
+
+# Times that the way between two states is halved to find the branch that they meet.
+HALVINGS = 8
 
 
 def unstable_counts(point: Point, neutral: float = NEUTRAL) -> tuple[int, int]:
@@ -98,25 +101,56 @@ def _meeting_even(last: Point, point: Point) -> Arrival | None:
     equation = point.equation
     old, new = _complex_modes(last), _complex_modes(point)
     degrees = equation.basis.degrees[: new.size] // equation.basis.symmetry
-    for before_angle, angle in _axes(equation, old, new, degrees):
-        after = new * np.exp(-1j * degrees * angle)
-        before = old * np.exp(-1j * degrees * before_angle)
-        sizes = float(np.linalg.norm(before.imag)), float(np.linalg.norm(after.imag))
-        if max(sizes) <= SIGNIFICANT * float(np.linalg.norm(new)):
-            # Both states have the axis already, and what is left is rounding.
+    for angles in _axes(equation, old, new, degrees):
+        one, other = _about(last, angles[0]), _about(point, angles[1])
+        if not _gains_axis(one, other):
             continue
-        # Vectors on two sides of zero are as far apart as they are long; elsewhere opposite signs are chance.
-        apart = float(np.linalg.norm(after.imag - before.imag))
-        if vanish(before.imag, after.imag) and sum(sizes) <= 1.2 * apart:
-            share = sizes[0] / sum(sizes)
-            aligned = (1 - share) * before.real + share * after.real
-            axis = angle / equation.basis.symmetry if equation.basis.confinement is not None else 0.0
-            q = (1 - share) * last.q + share * point.q
-            reach = math.hypot(float(np.linalg.norm(after - before)), point.q - last.q)
-            arrival = _located_even(equation, aligned, q, axis, reach)
-            if arrival is not None:
-                return arrival
+        arrival = _arrival_between(last, point, angles)
+        # A confinement fixes the axis at states between them too, beside which the branch is found more surely.
+        halvings = HALVINGS if equation.basis.confinement is not None else 0
+        first, second = last, point
+        while arrival is None and halvings:
+            halvings -= 1
+            middle = point_between(first, second, 0.5 * (first.arclength + second.arclength))
+            if middle is None:
+                break
+            before = _gains_axis(_about(first, angles[0]), _about(middle, angles[0]))
+            first, second = (first, middle) if before else (middle, second)
+            arrival = _arrival_between(first, second, angles)
+        if arrival is not None:
+            return arrival
     return None
+
+
+def _about(point: Point, angle: float) -> Complexes:
+    """Return the complex modes of a point from an angle: sines about it are their imaginary parts."""
+    modes = _complex_modes(point)
+    degrees = point.equation.basis.degrees[: modes.size] // point.equation.basis.symmetry
+    return np.asarray(modes * np.exp(-1j * degrees * angle))
+
+
+def _gains_axis(before: Complexes, after: Complexes) -> bool:
+    """Return whether the sines of two neighbouring states pass zero between them, or vanish."""
+    sizes = float(np.linalg.norm(before.imag)), float(np.linalg.norm(after.imag))
+    if max(sizes) <= SIGNIFICANT * float(np.linalg.norm(after)):
+        # Both states have the axis already, and what is left is rounding.
+        return False
+    # Vectors on two sides of zero are as far apart as they are long; elsewhere opposite signs are chance.
+    apart = float(np.linalg.norm(after.imag - before.imag))
+    return vanish(before.imag, after.imag) and sum(sizes) <= 1.2 * apart
+
+
+def _arrival_between(last: Point, point: Point, angles: tuple[float, float]) -> Arrival | None:
+    """Return the arrival at the even branch beside the point of the chord where the sines vanish, None if none."""
+    equation = point.equation
+    before, after = _about(last, angles[0]), _about(point, angles[1])
+    sizes = float(np.linalg.norm(before.imag)), float(np.linalg.norm(after.imag))
+    share = sizes[0] / sum(sizes)
+    aligned = (1 - share) * before.real + share * after.real
+    axis = angles[1] / equation.basis.symmetry if equation.basis.confinement is not None else 0.0
+    q = (1 - share) * last.q + share * point.q
+    reach = math.hypot(float(np.linalg.norm(after - before)), point.q - last.q)
+    return _located_even(equation, aligned, q, axis, reach)
 
 
 def _axes(

@@ -392,12 +392,21 @@ def test_atoms_that_cannot_be_counted_are_refused():
         kept.atoms(replica=1)
 
 
-@pytest.mark.parametrize("strength", [-0.3075, -0.28834, -0.28])
-def test_a_branch_without_an_axis_ends_where_it_gains_one(strength):
-    """Newton's method, which may find the symmetric state beyond, tells of the branch point as a change of sign does."""
-    field = External.from_expression("h*(0.126*cos(2*t) + 0.175*cos(4*t))", h=strength)
-    potential = CosineSeries((-1.0, -1.05, -0.965, -0.69))
-    diagram = bifurcation_diagram(McKeanVlasov(CIRCLE, potential, confinement=field), (1.0, 3.0), rates=False)
+@pytest.mark.parametrize(
+    ("weights", "formula", "window"),
+    [
+        *(
+            ((-1.0, -1.05, -0.965, -0.69), f"{strength}*(0.126*cos(2*t) + 0.175*cos(4*t))", (1.0, 3.0))
+            for strength in (-0.3075, -0.28834, -0.28)
+        ),
+        ((-1.0034, -0.9886, -0.9884, -1.0016, -1.0072), "0.0543*cos(t)", (1.47, 2.86)),
+        ((-1.0188, -0.9372, -1.0038, -0.9858, -0.9854), "0.0394*cos(3*t)", (0.88, 2.89)),
+    ],
+)
+def test_a_branch_without_an_axis_ends_where_it_gains_one(weights, formula, window):
+    """It does not go on along the symmetric branch, nor, where that is hard to find, through its own image."""
+    problem = McKeanVlasov(CIRCLE, CosineSeries(weights), confinement=External.from_expression(formula))
+    diagram = bifurcation_diagram(problem, window, rates=False)
     uneven = [
         branch for branch in diagram.branches if branch.label.startswith("uneven") and branch.coupling.size > 2
     ]
@@ -405,3 +414,5 @@ def test_a_branch_without_an_axis_ends_where_it_gains_one(strength):
     for branch in uneven:
         assert np.abs(branch.sine[1:-1]).max(axis=1).min() > math.sqrt(EPS)
         assert np.diff(branch.arclength).min() > 0.0
+        apart = np.abs(branch.cosine[0] - branch.cosine[-1]).max(), np.abs(branch.sine[0] + branch.sine[-1]).max()
+        assert max(apart) > math.sqrt(EPS)
