@@ -162,7 +162,8 @@ def _extend(
     """Append the points of a trace with their counts and events until the branch ends.
 
     Where a change of the count is not explained by events that are located, the step may have passed over a sharp
-    turn onto another branch, and is taken again in smaller ones. So it is where there may be two folds in one step.
+    turn onto another branch, and is taken again in smaller ones. So it is where there may be two folds in one step,
+    or one beside a more symmetric state through which the branch passes.
     """
     last = followed.knots[-1].point
     densities = last.equation.densities
@@ -176,7 +177,8 @@ def _extend(
         arrival = densities.meeting(last, point)
         if arrival is not None:
             step = point.arclength - last.arclength
-            if not _through(arrival, last, point) and step > _finest(last):
+            folds = not arrival.reflecting and last.solution.tangent_q * point.solution.tangent_q < 0.0
+            if (folds or not _through(arrival, last, point)) and step > _finest(last):
                 points = _counted(last, method, step / 4, highest)
                 continue
             followed.arrivals.append(arrival)

@@ -416,3 +416,20 @@ def test_a_branch_without_an_axis_ends_where_it_gains_one(weights, formula, wind
         assert np.diff(branch.arclength).min() > 0.0
         apart = np.abs(branch.cosine[0] - branch.cosine[-1]).max(), np.abs(branch.sine[0] + branch.sine[-1]).max()
         assert max(apart) > math.sqrt(EPS)
+
+
+def test_a_fold_beside_a_more_symmetric_state_is_not_lost():
+    """In one step a branch turns and passes through three equal clusters, with one count for both."""
+    field = External.from_expression("-0.2099*cos(3*t) + 0.072*cos(6*t)")
+    problem = McKeanVlasov(CIRCLE, CosineSeries((-1.0171, -1.016, -0.9937)), confinement=field)
+    diagram = bifurcation_diagram(problem, (1.02, 3.13), rates=False)
+    for branch in diagram.branches:
+        rates = branch.tangent_coupling
+        turns = np.flatnonzero(rates[1:] * rates[:-1] < 0.0)
+        assert all("LP" in branch.point_labels[turn : turn + 2] for turn in turns)
+    near = [each for each in diagram.special_points if abs(each.coupling - 2.8726423552) < 1e-9]
+    (passing,) = [each for each in near if each.description.startswith("crosses")]
+    branch = diagram.branches[passing.branch]
+    row = int(np.argmin(np.abs(branch.coupling - passing.coupling)))
+    # Two directions are neutral there, and as many unstable on both sides.
+    assert branch.unstable[row - 1] == branch.unstable[row + 1] == 5
