@@ -43,6 +43,8 @@ UNFINISHED = (Outcome.STEP_TOO_SMALL, Outcome.MAX_STEPS)
 FEWEST_IN_LOOP = 8
 # A chord misses the curve by less than this share of its length, the tangents turning by up to 25 degrees.
 MISSED = 0.3
+# A branch turns at a state if its slope there is below this share of those beside it.
+TURNING = 1e-2
 # Eigenvalues of J below this at a located branch point belong to its kernel.
 KERNEL = 1e-7
 
@@ -177,8 +179,8 @@ def _extend(
         arrival = densities.meeting(last, point)
         if arrival is not None:
             step = point.arclength - last.arclength
-            folds = not arrival.reflecting and last.solution.tangent_q * point.solution.tangent_q < 0.0
-            if (folds or not _through(arrival, last, point)) and step > _finest(last):
+            certain = _through(arrival, last, point) and not _folds_beside(arrival, last, point)
+            if not certain and step > _finest(last):
                 points = _counted(last, method, step / 4, highest)
                 continue
             followed.arrivals.append(arrival)
@@ -345,6 +347,18 @@ def _through(arrival: Arrival, last: Point, point: Point) -> bool:
     others = np.abs(end.equation.distances(end.q))
     nearest = float(others[others > INSEPARABLE].min(initial=1.0))
     return max(length(last.b, 0.0), length(point.b, 0.0)) <= SMALL * nearest
+
+
+def _folds_beside(arrival: Arrival, last: Point, point: Point) -> bool:
+    """Return whether a branch that passes through a more symmetric state between two points turns there as well.
+
+    Not at the state itself, at which it does where its two sides differ in higher order only.
+    """
+    slopes = last.solution.tangent_q, point.solution.tangent_q
+    if arrival.reflecting or slopes[0] * slopes[1] >= 0.0:
+        return False
+    there = _met(last.on(point.equation), arrival).solution.tangent_q
+    return abs(there) > TURNING * max(map(abs, slopes))
 
 
 def _say_imperfect(followed: Followed, passage: _Passage) -> None:

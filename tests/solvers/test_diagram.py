@@ -315,9 +315,11 @@ class TestTurnsAndLoops:
             "crosses a branch of 5 clusters",
         ]
         met = [result.events("branch point", "3-cluster")[0], only(result.events("branch point", "5-cluster"))]
-        for crossing, event in zip(crossings, met, strict=True):
+        # Of the two neutral directions at three clusters one is gained and one lost, their eigenvalues going with the
+        # amplitude as -1 to 3; at five the first goes with its square.
+        for crossing, event, change in zip(crossings, met, (0, 1), strict=True):
             assert crossing.coupling == pytest.approx(event.coupling, rel=LOCATED)
-            assert abs(crossing.unstable_after - crossing.unstable_before) == 1
+            assert abs(crossing.unstable_after - crossing.unstable_before) == change
             assert np.abs(loop.residual[crossing.point]) < 16 * EPS
         # What is left out is said, and nothing else.
         assert all("followed" in warning or "looked for" in warning for warning in result.warnings)
