@@ -127,8 +127,7 @@ def equation_among(
 def in_confinement(problem: Equation, basis: Basis, geometry: Geometry) -> Basis:
     """Return the basis of the same densities in the confinement of a problem, free to rotate where it has none."""
     if basis.invariants is not None and (problem.confinement is not None or basis.invariants.held_by is not None):
-        held: Basis = basis.invariants.standing_in(confining_field(problem))
-        return held
+        return basis.invariants.standing_in(confining_field(problem))
     if problem.confinement is None:
         return basis
     size = Size(basis.cells, basis.nodes, confinement_field(problem, basis.symmetry, basis.nodes))

@@ -131,7 +131,7 @@ class Invariants(Harmonics, Protocol):
     def in_field(self, field: "ConfiningField") -> Any:
         """Return the same basis in the confinement of a field that has the symmetries of the group."""
 
-    def standing_in(self, field: "ConfiningField | None") -> Any:
+    def standing_in(self, field: "ConfiningField | None") -> "Basis":
         """Return the same basis in another confinement, by which states are held, or in none."""
 
     def field_of_harmonics(self, coefficients: Floats) -> Floats:

@@ -140,6 +140,11 @@ def _follow_regular(departure: Departure, method: Arclength, highest: float) -> 
         return None
     lowest = 0.0 if departure.equation.ends is None else departure.equation.ends[0]
     start.oriented(np.zeros_like(start.b), 1.0 if departure.q == lowest else -1.0)
+    return follow_from(start, method, highest)
+
+
+def follow_from(start: Point, method: Arclength, highest: float) -> Followed:
+    """Return the branch from a regular state along its tangent, until it exceeds ``highest`` rising or ends."""
     counts = start.equation.densities.unstable_counts(start)
     followed = Followed(None, [Knot(start, sum(counts))], Outcome.MAX_STEPS)
     _extend(followed, method, method.max_step / 4, counts, highest)

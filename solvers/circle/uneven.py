@@ -105,18 +105,26 @@ def _meeting_even(last: Point, point: Point) -> Arrival | None:
         one, other = _about(last, angles[0]), _about(point, angles[1])
         if not _gains_axis(one, other):
             continue
+        arrival = _arrival_between(last, point, angles) or _arrival_within(last, point, angles)
+        if arrival is not None:
+            return arrival
+    return None
+
+
+def _arrival_within(last: Point, point: Point, angles: tuple[float, float]) -> Arrival | None:
+    """Return the arrival between two states between which an axis is gained, halving the way; None if not found.
+
+    Only a confinement fixes the axis at states between them.
+    """
+    if point.equation.basis.confinement is None:
+        return None
+    for _ in range(HALVINGS):
+        middle = point_between(last, point, 0.5 * (last.arclength + point.arclength))
+        if middle is None:
+            return None
+        before = _gains_axis(_about(last, angles[0]), _about(middle, angles[0]))
+        last, point = (last, middle) if before else (middle, point)
         arrival = _arrival_between(last, point, angles)
-        # A confinement fixes the axis at states between them too, beside which the branch is found more surely.
-        halvings = HALVINGS if equation.basis.confinement is not None else 0
-        first, second = last, point
-        while arrival is None and halvings:
-            halvings -= 1
-            middle = point_between(first, second, 0.5 * (first.arclength + second.arclength))
-            if middle is None:
-                break
-            before = _gains_axis(_about(first, angles[0]), _about(middle, angles[0]))
-            first, second = (first, middle) if before else (middle, second)
-            arrival = _arrival_between(first, second, angles)
         if arrival is not None:
             return arrival
     return None

@@ -5,7 +5,7 @@ from itertools import combinations, product
 import numpy as np
 import numpy.typing as npt
 
-from meanfield import Curve, CurvePoint, Domain, MeanfieldError, OrganisingPoint
+from meanfield import Curve, CurvePoint, Domain, InvalidInput, MeanfieldError, OrganisingPoint
 from meanfield.harmonics import Layout, moments_of
 
 from ..curves import curve
@@ -77,10 +77,22 @@ def _add_line(found: Found, start: CurvePoint, value: float, farthest: float, or
     try:
         line = curve(start, window.parameter, window.interval, largest_coupling=farthest)
     except MeanfieldError:
-        if not (window.zonal and window.vanishes(value)):
+        oriented = _oriented(found, start, value, farthest)
+        if oriented is None:
             raise
-        line = oriented_line(start, value, window.interval, farthest)
+        line = oriented
     found.add(line, origin)
+
+
+def _oriented(found: Found, start: CurvePoint, value: float, farthest: float) -> Curve | None:
+    """Return the line of a state with an axis that leans from the confinement on one side; None of others."""
+    window = found.window
+    if not (window.zonal and window.vanishes(value)):
+        return None
+    try:
+        return oriented_line(start, value, window.interval, farthest)
+    except InvalidInput:
+        return None
 
 
 def _has_state(line: Curve, start: CurvePoint) -> bool:

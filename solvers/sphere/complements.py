@@ -297,7 +297,7 @@ class _Modes(NamedTuple):
         return self.basis.analyse(values)
 
     def _values(self, measure: Measure) -> Floats:
-        """Return a measure on the grid of the subgroup, which has points that are images of each other."""
+        """Return a measure on the grid of the subgroup: the exponential of a field, or what has its moments."""
         if not isinstance(measure, Density):
             return self.basis.with_moments(self.moments(measure))
         field = self.basis.synthesise(self.own.T @ measure.field).copy()

@@ -168,7 +168,18 @@ class LawState(AtState):
 
 
 class SoftmaxState(LawState):
-    """The stationary equation of softmax attention at one state; parameters are those of the base."""
+    r"""The stationary equation of softmax attention at one state; parameters are those of the base.
+
+    With :math:`f = p\log u`, :math:`u = 1 + F/p` and :math:`dF = \sum_k\sigma_k\,da_k\,c_k` the derivatives of
+    means in the coefficients of F are
+    :math:`\langle cc^T/u\rangle - \langle c\rangle\langle c/u\rangle^T`, and those of the change
+    :math:`h = \langle\tilde\chi\phi/u\rangle` of a mean, for :math:`df` and :math:`du`,
+
+    .. math:: dh = \Bigl\langle\Bigl(\tilde\chi\,\widetilde{(\phi/u)} - h\Bigr) df\Bigr\rangle
+              - \langle\tilde\chi\phi\,du/u^2\rangle ,
+
+    of which the moments have :math:`df = \sigma c/u`, :math:`du = \sigma c/p`.
+    """
 
     @property
     def exponent(self) -> float:

@@ -10,20 +10,20 @@ in both directions. As a curve of pairs of states of equal free energy it is sin
 and all pairs of directions have equal free energies.
 """
 
-from dataclasses import dataclass
+import time
 from typing import Any
 
 import numpy as np
 from numpy.polynomial import Legendre
 from scipy.optimize import brentq
 
-from meanfield import Curve, CurvePoint, Equation, InvalidInput, Number, OrganisingPoint, Outcome
+from meanfield import Curve, CurvePoint, Equation, InvalidInput, OrganisingPoint, Outcome
 from meanfield.harmonics import degrees_of_places, harmonics_at, largest_degree, zonal_places
 
 from ..bases import Floats
 from ..branches.arclength import Arclength
-from ..branches.continuation import End, Point, length, state_at, trace
-from ..branches.detection import events_between
+from ..branches.continuation import Point, length, state_at
+from ..branches.following import Followed, follow_from
 from ..branches.recording import significant_moments
 from ..domains import solvers_of
 from ..provenance import provenance
@@ -38,17 +38,6 @@ from .unknowns import Pair
 PLACES = np.cos(np.linspace(np.pi, 0.0, 721))
 # Moments of states beside the line are those of the state without a confinement up to this.
 SAME = 1e-6
-# Length of the first step along the branch.
-FIRST = 0.01
-
-
-@dataclass
-class Reached:
-    """Points of a branch in one direction, how it ended, and the coupling at which it met the uniform state."""
-
-    points: list[Point]
-    outcome: Outcome = Outcome.MAX_STEPS
-    threshold: Number | None = None
 
 
 def oriented_line(start: CurvePoint, value: float, interval: tuple[float, float], largest: float) -> Curve:
@@ -70,17 +59,18 @@ def oriented_line(start: CurvePoint, value: float, interval: tuple[float, float]
     InvalidInput
         If neither of its states has its axis at the pole, both have, or no branch is found.
     """
+    started = time.process_time()
     plane = plane_of(start_of(start), start.parameters, interval)
     free = plane.problem.replace(confinement=None).at(coupling=None)
-    turned, there = Directions(plane, value), plane.problem.with_parameter(plane.names[0], value)
-    sides = {side: _followed(_state_of(start, free), side, largest) for side in (-1, 1)}
-    label = f"transition {' | '.join(2 * [_name(sides[1].points[0])])}"
+    turned = Directions(plane, value)
+    sides = {side: _to_fold(_state_of(start, free), side, largest) for side in (-1, 1)}
+    label = f"transition {' | '.join(2 * [_name(sides[1].knots[0].point)])}"
     rows: list[Row] = []
     points: list[OrganisingPoint] = []
-    for side, reached in sides.items():
-        found = [_row(point, turned, there, value, side) for point in reached.points]
-        if reached.threshold is not None:
-            found.append(_at_threshold(reached, plane, value, side))
+    for side, followed in sides.items():
+        found = [_row(knot.point, turned, value, side) for knot in followed.knots]
+        if followed.arrivals and not np.any(followed.arrivals[-1].point.b):
+            found[-1] = _at_threshold(followed, found[-1].arclength, value)
             bounds = value - plane.rounding(value), value + plane.rounding(value)
             points.append(organising(found[-1], "mode interaction", plane, bounds, (label,), NO_FIELD))
         rows += found[::-1] if side < 0 else found[1:]
@@ -98,7 +88,8 @@ def oriented_line(start: CurvePoint, value: float, interval: tuple[float, float]
         outcome=sides[1].outcome,
         first_outcome=sides[-1].outcome,
         special_points=tuple(points),
-        provenance=provenance(plane.problem, options, 0.0),
+        warnings=tuple(text for followed in sides.values() for _, text in followed.warnings),
+        provenance=provenance(plane.problem, options, time.process_time() - started),
     )
 
 
@@ -171,43 +162,27 @@ def _name(point: Point) -> str:
     return str(point.equation.densities.name_of(point))
 
 
-def _followed(start: Point, side: int, largest: float) -> Reached:
-    """Return the branch from a state towards larger or smaller couplings, to its fold or its end."""
-    reached = Reached([start.oriented(np.zeros_like(start.b), float(side))])
-    for item in trace(start, Arclength(), FIRST):
-        last = reached.points[-1]
-        if isinstance(item, End):
-            reached.outcome = item.outcome
-            break
-        densities = last.equation.densities
-        arrival = densities.meeting(last, item)
-        if arrival is not None:
-            reached.outcome = Outcome.JOINED_BRANCH
-            reached.threshold = None if np.any(arrival.point.b) else arrival.value
-            break
-        if last.solution.tangent_q * item.solution.tangent_q < 0.0:
-            counts = densities.unstable_counts(last), densities.unstable_counts(item)
-            events = events_between(last, item, counts)
-            reached.points += [event.point for event in events if event.kind == "fold"]
-            reached.outcome = Outcome.FOLDED
-            break
-        if abs(float(item.coupling)) > largest:
-            reached.outcome = Outcome.LEFT_INTERVAL
-            break
-        reached.points.append(item)
-    return reached
+def _to_fold(start: Point, side: int, largest: float) -> Followed:
+    """Return the branch from a state towards larger or smaller couplings, to its fold, end or the largest one."""
+    start.oriented(np.zeros_like(start.b), float(side))
+    highest = abs(start.equation.q_at(largest))
+    followed = follow_from(start, Arclength(), highest)
+    folds = [place for place, knot in enumerate(followed.knots) if knot.event and knot.event.kind == "fold"]
+    if folds:
+        return Followed(None, followed.knots[: folds[0] + 1], Outcome.FOLDED)
+    followed.knots = [knot for knot in followed.knots if knot.point.q <= highest]
+    return followed
 
 
-def _row(point: Point, turned: Directions, there: Equation, value: float, side: int) -> Row:
+def _row(point: Point, turned: Directions, value: float, side: int) -> Row:
     """Return a point of the branch as a row of the line, from small to large couplings."""
     moments, _, degree = significant_moments(point)
     equation = point.equation
-    problem = there.at(coupling=point.coupling)
     speed = side * point.solution.tangent_q / equation.change(1.0)
     return Row(
         (value, float(point.coupling)),
         (0.0, float(speed)),
-        problem,
+        equation.problem.at(coupling=point.coupling),
         turned(moments, -1),
         turned(moments, 1),
         point.invariant,
@@ -219,13 +194,10 @@ def _row(point: Point, turned: Directions, there: Equation, value: float, side: 
     )
 
 
-def _at_threshold(reached: Reached, plane: Plane, value: float, side: int) -> Row:
+def _at_threshold(followed: Followed, arclength: float, value: float) -> Row:
     """Return the row of the uniform state at which the branch is born."""
-    last, coupling = reached.points[-1], reached.threshold
-    assert coupling is not None
-    equation = last.equation
-    there = equation.problem.at(coupling=coupling)
-    step = length(last.b, last.q - equation.q_at(coupling))
-    row = uniform_row(there, (value, coupling), (0.0, 0.0), side * (last.arclength + step))
+    coupling = followed.arrivals[-1].value
+    problem = followed.knots[-1].point.equation.problem.at(coupling=coupling)
+    row = uniform_row(problem, (value, coupling), (0.0, 0.0), arclength)
     row.second, row.label, row.layout = row.moments, "mode interaction", "order"
     return row

@@ -174,7 +174,7 @@ def plane_of(start: Start, names: tuple[str, str], interval: tuple[float, float]
     ------
     InvalidInput
         If the start is outside of the interval, nothing depends on the second parameter, or the confinement loses
-        the reflection axis that it has at the start under a law without a free energy.
+        the reflection axis that it has at the start under a law without a Gibbs map.
     """
     problem, (low, high) = start.problem, interval
     first = problem.parameters[names[0]]

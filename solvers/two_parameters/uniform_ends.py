@@ -19,6 +19,7 @@ from .following import follow, turned_back
 from .knots import Knot, Side, extended
 from .normal_form import tricritical_among
 from .plane import COUPLING, Plane
+from .recording import CONVERGED
 from .thresholds import ThresholdEquation
 from .unknowns import basis_of
 
@@ -31,8 +32,8 @@ BESIDE = 1e-3
 STRAYED = 0.3
 # Points at which states are so many times larger show where a curve leads that stopped short of its end.
 GROWN = 2.0
-# States of a curve below this vanish at an event, where that is known no better than the other number.
-VANISHED, UNLOCATED = 1e-3, 1e-6
+# States of a curve below this vanish at an event that is not located.
+VANISHED = 1e-3
 STOPPED = (Outcome.MAX_STEPS, Outcome.STEP_TOO_SMALL, Outcome.NOT_RESOLVED)
 
 
@@ -103,7 +104,7 @@ def passed_uniform(knot: Knot, plane: Plane) -> UniformEnd | None:
     """
     assert knot.event is not None
     point, (in_x, in_q) = knot.point, knot.event.error
-    if not plane.confined or length(point.b[:-1], 0.0) > VANISHED or max(in_x, in_q) < UNLOCATED:
+    if not plane.confined or length(point.b[:-1], 0.0) > VANISHED or max(in_x, in_q) <= CONVERGED:
         return None
     found = _in_zero_field(plane, point)
     if found is None:
