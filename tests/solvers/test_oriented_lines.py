@@ -101,4 +101,8 @@ def test_the_line_of_the_nematic_meets_its_transition_without_a_field():
     row = int(np.argmin(np.abs(line.coupling - transition.coupling)))
     # The derivative of the gap is minus half of the order parameter squared, which grows along the line.
     away = abs(float(line.coupling[row] - transition.coupling))
-    assert abs(line.observables["free_energy_gap"][row]) <= 0.5 * away * line.cosine[row + 1, 3] ** 2
+    bound = 0.5 * away * line.cosine[row + 1, 3] ** 2
+    # The line may have the transition as a point of its own, where only the rounding of two energies
+    # is left, which are of the order of the coupling.
+    rounding = 16 * np.finfo(float).eps * line.coupling[row]
+    assert abs(line.observables["free_energy_gap"][row]) <= bound + rounding
