@@ -102,7 +102,9 @@ def _at_amplitude(departure: Departure, step: float) -> Point | None:
         return None
     if steep and departure.order is None and not _along(departure, solution.b):
         return None
-    point = Point(departure.equation, solution, step).oriented(direction, 0.0)
+    # A branch that leaves nearly along its parent is much farther off than its amplitude.
+    distance = length(solution.b - departure.b, solution.q - departure.q)
+    point = Point(departure.equation, solution, distance).oriented(direction, 0.0)
     resolved_point = resolve(point)
     return resolved_point if isinstance(resolved_point, Point) else None
 

@@ -12,41 +12,25 @@ import numpy as np
 from meanfield import Outcome
 from meanfield.equations import Capability
 
-from ..bases import Floats
-from ..equation import StationaryEquation
-from ..inertia import nearly_null
-from ..newton import NEUTRAL, ROUNDING
+from ..newton import NEUTRAL
 from .arclength import Arclength
 from .arrivals import Arrival
-from .continuation import End, Point, hermite, length, point_between, trace, turns_twice
-from .detection import CERTAIN, Event, events_between
+from .continuation import End, Point, length, point_between, trace
+from .detection import Event
 from .first_steps import first_point, leaves_at_end
-from .junctions import INSEPARABLE, Departure, branch_end, slope_towards
+from .junctions import Departure
+from .steps import Counts, Passage, Step, nearly_crosses, step_between
 
 # A vertical family is followed until its largest moment passes this: nothing new happens before its collapse.
 VERTICAL_END = 0.9
 # Eigenvalues of J below this are zero on such a family, whose states are known to half of the digits along it.
 VERTICAL_NEUTRAL = 1e-9
-# Where events are known only to this share of the coupling or worse, points of two branches may have been taken for
-# neighbours; steps are not divided below the other number.
-DOUBTFUL, FINEST = 1e-6, 1e-4
-# Near the uniform state branches are as close to each other as it is: steps that seem to leap are divided further,
-# down to this share of its size. They do if a chord of length one misses the mean of its tangents by the other one:
-# on a smooth curve by a twelfth of the change of curvature along it times its squared length, here 14 degrees.
-FINEST_SHARE, LEAP = 1e-3, 0.02
-# A branch has met the uniform state at an amplitude of this share of the distance of further critical couplings:
-# what its square excites of their modes is then as small a share of it.
-SMALL = 0.1
 # A branch that ends so may go on beyond its last point.
 UNFINISHED = (Outcome.STEP_TOO_SMALL, Outcome.MAX_STEPS)
 # Loops have at least so many points; the first points of a branch are not a return to its start.
 FEWEST_IN_LOOP = 8
 # A chord misses the curve by less than this share of its length, the tangents turning by up to 25 degrees.
 MISSED = 0.3
-# A branch turns at a state if its slope there is below this share of those beside it.
-TURNING = 1e-2
-# Eigenvalues of J below this at a located branch point belong to its kernel.
-KERNEL = 1e-7
 
 
 @dataclass(slots=True)
@@ -163,9 +147,7 @@ def _climb(followed: Followed, points: Iterator[Point | End]) -> None:
             return
 
 
-def _extend(
-    followed: Followed, method: Arclength, first_step: float, counts: tuple[int, int], highest: float
-) -> None:
+def _extend(followed: Followed, method: Arclength, first_step: float, counts: Counts, highest: float) -> None:
     """Append the points of a trace with their counts and events until the branch ends.
 
     Where a change of the count is not explained by events that are located, the step may have passed over a sharp
@@ -173,7 +155,6 @@ def _extend(
     or one beside a more symmetric state through which the branch passes.
     """
     last = followed.knots[-1].point
-    densities = last.equation.densities
     points = _counted(last, method, first_step, highest)
     while True:
         # Every trace counts its own points; taken again and again, they must not go on for ever.
@@ -181,30 +162,14 @@ def _extend(
         if isinstance(point, End):
             _stop(followed, point)
             return
-        arrival = densities.meeting(last, point)
-        if arrival is not None:
-            step = point.arclength - last.arclength
-            certain = _through(arrival, last, point) and not _folds_beside(arrival, last, point)
-            if not certain and step > _finest(last):
-                points = _counted(last, method, step / 4, highest)
-                continue
-            followed.arrivals.append(arrival)
-            if arrival.reflecting:
-                followed.outcome = Outcome.JOINED_BRANCH
-                _append_arrival(followed, arrival)
-                return
-            _append_crossing(followed, arrival, point, (sum(counts), sum(new)))
-        else:
-            passage = _passage(last, point, counts, new)
-            step = point.arclength - last.arclength
-            divisible = step > FINEST or (step > _finest(point) and _leaps(last, point))
-            if divisible and (passage.doubtful or turns_twice(last, point)):
-                points = _counted(last, method, step / 4, highest)
-                continue
-            followed.knots += _knots(passage.events, last, point)
-            _say_imperfect(followed, passage)
-            if passage.missing != 0:
-                _say_unexplained(followed, last, point, passage)
+        step = step_between(last, point, counts, new)
+        if step.doubtful:
+            points = _counted(last, method, (point.arclength - last.arclength) / 4, highest)
+            continue
+        _append(followed, step)
+        if step.end is not point:
+            followed.outcome = Outcome.JOINED_BRANCH
+            return
         counts = new
         followed.knots.append(Knot(point, sum(counts)))
         if _left(point, highest):
@@ -214,6 +179,17 @@ def _extend(
             followed.outcome = Outcome.CLOSED_LOOP
             return
         last = point
+
+
+def _append(followed: Followed, step: Step) -> None:
+    """Append the events of a step, and warn of what it leaves open."""
+    followed.knots += _knots(step.events, step.first, step.end)
+    if step.arrival is not None:
+        followed.arrivals.append(step.arrival)
+    for passage in step.passages:
+        _say_imperfect(followed, passage)
+        if passage.missing != 0:
+            _say_unexplained(followed, passage)
 
 
 def _knots(events: list[Event], last: Point, point: Point) -> list[Knot]:
@@ -233,7 +209,7 @@ def _knots(events: list[Event], last: Point, point: Point) -> list[Knot]:
 
 def _counted(
     start: Point, method: Arclength, first_step: float, highest: float
-) -> Iterator[tuple[Point | End, tuple[int, int]]]:
+) -> Iterator[tuple[Point | End, Counts]]:
     """Yield the points of a trace with their unstable counts, and its end with zeros.
 
     Points are counted in stretches, each twice as long as the one before: where the branch ends or a step is taken
@@ -267,110 +243,11 @@ def _left(point: Point, highest: float) -> bool:
     )
 
 
-def _finest(point: Point) -> float:
-    """Return the smallest step at a point, which is not divided any more."""
-    return min(FINEST, FINEST_SHARE * length(point.b, 0.0))
-
-
-def _leaps(last: Point, point: Point) -> bool:
-    """Return whether a chord departs from its tangents by more than the order of the angle squared."""
-    older = last.on(point.equation)
-    chord_b, chord_q = point.b - older.b, point.q - older.q
-    mean_b = older.solution.tangent_b + point.solution.tangent_b
-    mean_q = older.solution.tangent_q + point.solution.tangent_q
-    size, whole = length(chord_b, chord_q), length(mean_b, mean_q)
-    return length(chord_b / size - mean_b / whole, chord_q / size - mean_q / whole) > LEAP
-
-
-@dataclass(slots=True)
-class _Passage:
-    """Events between two points, and the change of the unstable count that they do not explain.
-
-    ``neutral``: as many eigenvalues as change their sign without an event are within rounding of zero;
-    ``aside``: an event is off the cubic through the two points.
-    """
-
-    events: list[Event]
-    missing: int
-    neutral: bool
-    aside: bool
-
-    @property
-    def doubtful(self) -> bool:
-        """Whether the two points may be on two branches.
-
-        Where the state's own block becomes singular without a fold, as on two branches that nearly cross, it may,
-        unless they cross to rounding.
-        """
-        unexplained = self.missing != 0 and not self.neutral
-        return (
-            unexplained
-            or self.aside
-            or any(event.error > DOUBTFUL * event.point.q or _nearly_crosses(event) for event in self.events)
-        )
-
-
-def _passage(last: Point, point: Point, counts: tuple[int, int], new: tuple[int, int]) -> _Passage:
-    events = events_between(last, point, (counts, new))
-    running, whole = sum(counts), sum(new) - sum(counts)
-    for event in events:
-        change = _change(event, last, point)
-        if not point.equation.symmetric and len(events) == 1 and change == -whole:
-            # Matrices that are not similar to the linearised equation are singular where it is; the signs beside
-            # that need not agree.
-            change = whole
-        event.before, running = running, running + change
-        event.after = running
-    missing = sum(new) - running
-    neutral = missing != 0 and abs(missing) <= max(_nearly_neutral(last), _nearly_neutral(point))
-    return _Passage(events, missing, neutral, any(_aside(event.point, last, point) for event in events))
-
-
-def _nearly_crosses(event: Event) -> bool:
-    """Return whether the own block becomes singular at a point that is no crossing to rounding."""
-    if event.meets or not any(block.own for block in event.blocks):
-        return False
-    return not event.point.equation.densities.turns_freely(event.point, event.error)
-
-
-def _aside(between: Point, last: Point, point: Point) -> bool:
-    """Return whether a point between two points is off the cubic through them, as on an arm of another curve."""
-    b, q = hermite((last, point), between.arclength)
-    missed = length(between.on(point.equation).b - b, between.q - q)
-    return missed > LEAP * (point.arclength - last.arclength) + ROUNDING
-
-
-def _through(arrival: Arrival, last: Point, point: Point) -> bool:
-    """Return whether an arrival is certain: at the uniform state, whether no other branch is between two points.
-
-    That is so at amplitudes small against the distance of the thresholds next to its own: there the equation off
-    the kernel is regular, and the branch along the kernel is the only one.
-    """
-    end = arrival.point
-    if end.leaving is None or np.any(end.b):
-        return True
-    others = np.abs(end.equation.distances(end.q))
-    nearest = float(others[others > INSEPARABLE].min(initial=1.0))
-    return max(length(last.b, 0.0), length(point.b, 0.0)) <= SMALL * nearest
-
-
-def _folds_beside(arrival: Arrival, last: Point, point: Point) -> bool:
-    """Return whether a branch that passes through a more symmetric state between two points turns there as well.
-
-    Not at the state itself, at which it does where its two sides differ in higher order only.
-    """
-    slopes = last.solution.tangent_q, point.solution.tangent_q
-    if arrival.reflecting or slopes[0] * slopes[1] >= 0.0:
-        return False
-    there = _met(last.on(point.equation), arrival).solution.tangent_q
-    return abs(there) > TURNING * max(map(abs, slopes))
-
-
-def _say_imperfect(followed: Followed, passage: _Passage) -> None:
+def _say_imperfect(followed: Followed, passage: Passage) -> None:
     """Warn of branches in a confinement that seem to cross without a symmetry that makes them cross."""
     for event in passage.events:
         confined = event.point.equation.problem.confinement is not None
-        if confined and event.kind == "branch point" and _nearly_crosses(event):
+        if confined and event.kind == "branch point" and nearly_crosses(event):
             followed.warn(
                 f"branches pass each other at {event.point.place} more closely than steps "
                 "tell apart, and are shown as crossing there; no symmetry of the confinement makes them cross, and "
@@ -379,8 +256,9 @@ def _say_imperfect(followed: Followed, passage: _Passage) -> None:
             )
 
 
-def _say_unexplained(followed: Followed, last: Point, point: Point, passage: _Passage) -> None:
+def _say_unexplained(followed: Followed, passage: Passage) -> None:
     """Warn of a change of the unstable count that no located event explains."""
+    last, point = passage.first, passage.second
     text = (
         f"the unstable count changes by {passage.missing:+d} between {last.place} and "
         f"{float(point.value):.12g} without a located event"
@@ -393,60 +271,6 @@ def _say_unexplained(followed: Followed, last: Point, point: Point, passage: _Pa
             "is not known"
         )
     followed.warn(text)
-
-
-def _nearly_neutral(point: Point) -> int:
-    """Return the number of eigenvalues, over all blocks, that are within rounding of zero."""
-    densities = point.equation.densities
-    matrices = (densities.block_matrix(point, block) for block in densities.blocks_of(point))
-    counts = (matrix.below_and_above(CERTAIN) for matrix in matrices)
-    return sum(above - below for below, above in counts)
-
-
-def _change(event: Event, last: Point, point: Point) -> int:
-    """Return the change of the unstable count at an event; at a fold one even direction changes."""
-    if event.kind != "fold":
-        return event.change
-    return point.unstable - last.unstable if abs(point.unstable - last.unstable) == 1 else 0
-
-
-def _append_arrival(followed: Followed, arrival: Arrival) -> None:
-    """Append the more symmetric state at which a branch ends."""
-    last = followed.knots[-1].point
-    end = _met(last, arrival)
-    end.arclength = last.arclength + length(end.b - last.b, end.q - last.q)
-    event = Event("endpoint", end, arrival.error, description=f"joins {arrival.met}")
-    event.before = event.after = followed.knots[-1].unstable
-    followed.knots.append(Knot(end, followed.knots[-1].unstable, event))
-
-
-def _append_crossing(followed: Followed, arrival: Arrival, point: Point, counts: tuple[int, int]) -> None:
-    """Append the more symmetric state through which a branch passes before a point."""
-    last = followed.knots[-1].point.on(point.equation)
-    crossing = _met(last, arrival)
-    sizes = [length(crossing.b - end.b, crossing.q - end.q) for end in (last, point)]
-    crossing.arclength = last.arclength + (point.arclength - last.arclength) * sizes[0] / sum(sizes)
-    event = Event("branch point", crossing, arrival.error, description=f"crosses {arrival.met}")
-    event.before, event.after = counts
-    event.kernel_dimension = arrival.kernel_dimension
-    followed.knots.append(Knot(crossing, event.unstable, event))
-
-
-def _met(last: Point, arrival: Arrival) -> Point:
-    """Return the more symmetric state that a branch meets, with the tangent of the branch."""
-    equation = last.equation
-    b = equation.densities.nearest_image(arrival.point, last)
-    q = equation.q_at(arrival.value)
-    kernel = _kernel(equation, b, q, last)
-    return branch_end(equation, b, q, kernel, 0.0 if arrival.reflecting else slope_towards(last, b, q, kernel))
-
-
-def _kernel(equation: StationaryEquation, b: Floats, q: float, last: Point) -> Floats:
-    """Return the unit kernel vector of J nearest to the tangent of an arriving branch."""
-    jacobian, _ = equation.linearise(b, q, equation.evaluate(b, q).gibbs.moments)
-    near = nearly_null(jacobian, KERNEL, equation.symmetric)
-    kernel = near @ (near.T @ last.solution.tangent_b)
-    return np.asarray(kernel / np.linalg.norm(kernel))
 
 
 def _returned(followed: Followed, last: Point, point: Point) -> bool:

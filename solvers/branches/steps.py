@@ -1,0 +1,266 @@
+"""What a branch passes in one step between two points: events, and a more symmetric state.
+
+The step is searched on both sides of such a state, at which the branch's own direction is neutral.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..bases import Floats
+from ..equation import StationaryEquation
+from ..inertia import nearly_null
+from ..newton import ROUNDING
+from .arrivals import Arrival
+from .continuation import Point, hermite, length, point_between, turns_twice
+from .detection import CERTAIN, Event, events_between
+from .junctions import INSEPARABLE, branch_end, slope_towards
+
+# Unstable directions at a point: those that keep the axis of the state, and others.
+Counts = tuple[int, int]
+
+# Where events are known only to this share of the coupling or worse, points of two branches may have been taken for
+# neighbours; steps are not divided below the other number.
+DOUBTFUL, FINEST = 1e-6, 1e-4
+# Near the uniform state branches are as close to each other as it is: steps that seem to leap are divided further,
+# down to this share of its size. They do if a chord of length one misses the mean of its tangents by the other one:
+# on a smooth curve by a twelfth of the change of curvature along it times its squared length, here 14 degrees.
+FINEST_SHARE, LEAP = 1e-3, 0.02
+# A branch has met the uniform state at an amplitude of this share of the distance of further critical couplings:
+# what its square excites of their modes is then as small a share of it.
+SMALL = 0.1
+# A branch turns at a state if its slope there is below this share of those beside it.
+TURNING = 1e-2
+# Eigenvalues of J below this at a located branch point belong to its kernel.
+KERNEL = 1e-7
+# The way to a more symmetric state is searched up to this share of it: the eigenvalue of the branch's own
+# direction, which vanishes there as the square of the distance, is then far above rounding.
+BESIDE = 1.0 / 64.0
+
+
+@dataclass(slots=True)
+class Passage:
+    """Events between two points, and the change of the unstable count that they do not explain.
+
+    ``neutral``: as many eigenvalues as change their sign without an event are within rounding of zero;
+    ``aside``: an event is off the cubic through the two points.
+    """
+
+    first: Point
+    second: Point
+    counts: tuple[Counts, Counts]
+    events: list[Event]
+    missing: int
+    neutral: bool
+    aside: bool
+
+    @property
+    def doubtful(self) -> bool:
+        """Whether the two points may be on two branches, or two folds be between them.
+
+        Where the state's own block becomes singular without a fold, as on two branches that nearly cross, it may,
+        unless they cross to rounding.
+        """
+        unexplained = self.missing != 0 and not self.neutral
+        return (
+            unexplained
+            or self.aside
+            or any(event.error > DOUBTFUL * event.point.q or nearly_crosses(event) for event in self.events)
+            or turns_twice(self.first, self.second)
+        )
+
+
+@dataclass(slots=True)
+class Step:
+    """Two neighbouring points of a branch, and what it passes between them.
+
+    ``passages`` are one, or those on the two sides of a more symmetric state that is met, which is the event
+    ``meeting``; if the branch ends there, it is searched up to it only.
+    """
+
+    first: Point
+    second: Point
+    passages: list[Passage]
+    arrival: Arrival | None = None
+    meeting: Event | None = None
+
+    @property
+    def doubtful(self) -> bool:
+        """Whether the step may have missed something that smaller ones would not."""
+        way = self.second.arclength - self.first.arclength
+        if self.arrival is not None and way > _finest(self.first):
+            certain = _through(self.arrival, self.first, self.second)
+            if not certain or _folds_beside(self.arrival, self.first, self.second):
+                return True
+        leaps = self.arrival is None and way > _finest(self.second) and _leaps(self.first, self.second)
+        return (way > FINEST or leaps) and any(passage.doubtful for passage in self.passages)
+
+    @property
+    def events(self) -> list[Event]:
+        """The events on the way, in order."""
+        events = [event for passage in self.passages for event in passage.events]
+        events += [] if self.meeting is None else [self.meeting]
+        return sorted(events, key=lambda event: event.point.arclength)
+
+    @property
+    def end(self) -> Point:
+        """The state at which the branch ends, by default the second point."""
+        return self.meeting.point if self.meeting is not None and self.meeting.kind == "endpoint" else self.second
+
+
+def step_between(first: Point, second: Point, counts: Counts, new: Counts) -> Step:
+    """Return what a branch passes between two neighbouring points with their unstable counts."""
+    arrival = second.equation.densities.meeting(first, second)
+    if arrival is None:
+        return Step(first, second, [_passage(first, second, counts, new)])
+    if arrival.reflecting:
+        return _joining(first, second, counts, arrival)
+    return _crossing(first.on(second.equation), second, counts, new, arrival)
+
+
+def _joining(first: Point, second: Point, counts: Counts, arrival: Arrival) -> Step:
+    """Return the step in which a branch ends at a more symmetric state."""
+    met = _met(first, arrival)
+    met.arclength = first.arclength + length(met.b - first.b, met.q - first.q)
+    before = _before(first, met, counts)
+    event = Event("endpoint", met, arrival.error, description=f"joins {arrival.met}")
+    event.before = event.after = sum(counts if before is None else before.counts[1])
+    return Step(first, second, [] if before is None else [before], arrival, event)
+
+
+def _crossing(first: Point, second: Point, counts: Counts, new: Counts, arrival: Arrival) -> Step:
+    """Return the step in which a branch passes through a more symmetric state."""
+    met = _met(first, arrival)
+    sizes = [length(met.b - end.b, met.q - end.q) for end in (first, second)]
+    met.arclength = first.arclength + (second.arclength - first.arclength) * sizes[0] / sum(sizes)
+    before, after = _before(first, met, counts), _after(met, second, new)
+    event = Event("branch point", met, arrival.error, description=f"crosses {arrival.met}")
+    event.before = sum(counts if before is None else before.counts[1])
+    event.after = sum(new if after is None else after.counts[0])
+    event.kernel_dimension = arrival.kernel_dimension
+    return Step(first, second, [each for each in (before, after) if each is not None], arrival, event)
+
+
+def _before(first: Point, met: Point, counts: Counts) -> Passage | None:
+    """Return what is passed on the way to a more symmetric state; None if a point beside that is not found."""
+    beside = point_between(first, met, met.arclength - BESIDE * (met.arclength - first.arclength))
+    return None if beside is None else _certain(_passage(first, beside, counts, _counts(beside)))
+
+
+def _after(met: Point, second: Point, counts: Counts) -> Passage | None:
+    """Return what is passed on the way from a more symmetric state; None if a point beside that is not found."""
+    beside = point_between(met, second, met.arclength + BESIDE * (second.arclength - met.arclength))
+    return None if beside is None else _certain(_passage(beside, second, _counts(beside), counts))
+
+
+def _counts(point: Point) -> Counts:
+    return point.equation.densities.unstable_counts(point)
+
+
+def _certain(passage: Passage) -> Passage | None:
+    """Return a passage to or from a more symmetric state, or None if that is so near that signs are rounding."""
+    return None if passage.missing != 0 and passage.neutral else passage
+
+
+def _passage(last: Point, point: Point, counts: Counts, new: Counts) -> Passage:
+    events = events_between(last, point, (counts, new))
+    running, whole = sum(counts), sum(new) - sum(counts)
+    for event in events:
+        change = _change(event, last, point)
+        if not point.equation.symmetric and len(events) == 1 and change == -whole:
+            # Matrices that are not similar to the linearised equation are singular where it is; the signs beside
+            # that need not agree.
+            change = whole
+        event.before, running = running, running + change
+        event.after = running
+    missing = sum(new) - running
+    neutral = missing != 0 and abs(missing) <= max(_nearly_neutral(last), _nearly_neutral(point))
+    aside = any(_aside(event.point, last, point) for event in events)
+    return Passage(last, point, (counts, new), events, missing, neutral, aside)
+
+
+def nearly_crosses(event: Event) -> bool:
+    """Return whether the own block becomes singular at a point that is no crossing to rounding."""
+    if event.meets or not any(block.own for block in event.blocks):
+        return False
+    return not event.point.equation.densities.turns_freely(event.point, event.error)
+
+
+def _aside(between: Point, last: Point, point: Point) -> bool:
+    """Return whether a point between two points is off the cubic through them, as on an arm of another curve."""
+    b, q = hermite((last, point), between.arclength)
+    missed = length(between.on(point.equation).b - b, between.q - q)
+    return missed > LEAP * (point.arclength - last.arclength) + ROUNDING
+
+
+def _nearly_neutral(point: Point) -> int:
+    """Return the number of eigenvalues, over all blocks, that are within rounding of zero."""
+    densities = point.equation.densities
+    matrices = (densities.block_matrix(point, block) for block in densities.blocks_of(point))
+    counts = (matrix.below_and_above(CERTAIN) for matrix in matrices)
+    return sum(above - below for below, above in counts)
+
+
+def _change(event: Event, last: Point, point: Point) -> int:
+    """Return the change of the unstable count at an event; at a fold one even direction changes."""
+    if event.kind != "fold":
+        return event.change
+    return point.unstable - last.unstable if abs(point.unstable - last.unstable) == 1 else 0
+
+
+def _finest(point: Point) -> float:
+    """Return the smallest step at a point, which is not divided any more."""
+    return min(FINEST, FINEST_SHARE * length(point.b, 0.0))
+
+
+def _leaps(last: Point, point: Point) -> bool:
+    """Return whether a chord departs from its tangents by more than the order of the angle squared."""
+    older = last.on(point.equation)
+    chord_b, chord_q = point.b - older.b, point.q - older.q
+    mean_b = older.solution.tangent_b + point.solution.tangent_b
+    mean_q = older.solution.tangent_q + point.solution.tangent_q
+    size, whole = length(chord_b, chord_q), length(mean_b, mean_q)
+    return length(chord_b / size - mean_b / whole, chord_q / size - mean_q / whole) > LEAP
+
+
+def _through(arrival: Arrival, last: Point, point: Point) -> bool:
+    """Return whether an arrival is certain: at the uniform state, whether no other branch is between two points.
+
+    That is so at amplitudes small against the distance of the thresholds next to its own: there the equation off
+    the kernel is regular, and the branch along the kernel is the only one.
+    """
+    end = arrival.point
+    if end.leaving is None or np.any(end.b):
+        return True
+    others = np.abs(end.equation.distances(end.q))
+    nearest = float(others[others > INSEPARABLE].min(initial=1.0))
+    return max(length(last.b, 0.0), length(point.b, 0.0)) <= SMALL * nearest
+
+
+def _folds_beside(arrival: Arrival, last: Point, point: Point) -> bool:
+    """Return whether a branch that passes through a more symmetric state between two points turns there as well.
+
+    Not at the state itself, at which it does where its two sides differ in higher order only.
+    """
+    slopes = last.solution.tangent_q, point.solution.tangent_q
+    if arrival.reflecting or slopes[0] * slopes[1] >= 0.0:
+        return False
+    there = _met(last.on(point.equation), arrival).solution.tangent_q
+    return abs(there) > TURNING * max(map(abs, slopes))
+
+
+def _met(last: Point, arrival: Arrival) -> Point:
+    """Return the more symmetric state that a branch meets, with the tangent of the branch."""
+    equation = last.equation
+    b = equation.densities.nearest_image(arrival.point, last)
+    q = equation.q_at(arrival.value)
+    kernel = _kernel(equation, b, q, last)
+    return branch_end(equation, b, q, kernel, 0.0 if arrival.reflecting else slope_towards(last, b, q, kernel))
+
+
+def _kernel(equation: StationaryEquation, b: Floats, q: float, last: Point) -> Floats:
+    """Return the unit kernel vector of J nearest to the tangent of an arriving branch."""
+    jacobian, _ = equation.linearise(b, q, equation.evaluate(b, q).gibbs.moments)
+    near = nearly_null(jacobian, KERNEL, equation.symmetric)
+    kernel = near @ (near.T @ last.solution.tangent_b)
+    return np.asarray(kernel / np.linalg.norm(kernel))
