@@ -6,8 +6,9 @@ The step is searched on both sides of such a state, at which the branch's own di
 from dataclasses import dataclass
 
 import numpy as np
+from scipy.optimize import brentq
 
-from ..bases import Floats
+from ..bases import EPS, Floats
 from ..equation import StationaryEquation
 from ..inertia import nearly_null
 from ..newton import ROUNDING
@@ -29,6 +30,9 @@ FINEST_SHARE, LEAP = 1e-3, 0.02
 # A branch has met the uniform state at an amplitude of this share of the distance of further critical couplings:
 # what its square excites of their modes is then as small a share of it.
 SMALL = 0.1
+# The cubic through two points is off the curve by the fourth power of their distance: a state off it by this share
+# of that is on another branch.
+MISSED = 1e-3
 # A branch turns at a state if its slope there is below this share of those beside it.
 TURNING = 1e-2
 # Eigenvalues of J below this at a located branch point belong to its kernel.
@@ -90,10 +94,19 @@ class Step:
         way = self.second.arclength - self.first.arclength
         if self.arrival is not None and way > _finest(self.first):
             certain = _through(self.arrival, self.first, self.second)
-            if not certain or _folds_beside(self.arrival, self.first, self.second):
+            if not certain or self.elsewhere or _folds_beside(self.arrival, self.first, self.second):
                 return True
         leaps = self.arrival is None and way > _finest(self.second) and _leaps(self.first, self.second)
         return (way > FINEST or leaps) and any(passage.doubtful for passage in self.passages)
+
+    @property
+    def elsewhere(self) -> bool:
+        """Whether the more symmetric state is beside the curve: that of another branch, near this one."""
+        if self.meeting is None or not np.any(self.meeting.point.b):
+            return False
+        return _missed(self.first, self.second, self.meeting.point) > MISSED * (
+            self.second.arclength - self.first.arclength
+        )
 
     @property
     def events(self) -> list[Event]:
@@ -206,6 +219,22 @@ def _change(event: Event, last: Point, point: Point) -> int:
     if event.kind != "fold":
         return event.change
     return point.unstable - last.unstable if abs(point.unstable - last.unstable) == 1 else 0
+
+
+def _missed(first: Point, second: Point, met: Point) -> float:
+    """Return the distance of a state from the cubic through two points, at right angles to their chord."""
+    first, met = first.on(second.equation), met.on(second.equation)
+    way_b, way_q = second.b - first.b, second.q - first.q
+
+    def ahead(arclength: float) -> float:
+        b, q = hermite((first, second), arclength)
+        return float(way_b @ (b - met.b)) + way_q * (q - met.q)
+
+    ends = first.arclength, second.arclength
+    if not ahead(ends[0]) < 0.0 < ahead(ends[1]):
+        return min(length(met.b - end.b, met.q - end.q) for end in (first, second))
+    b, q = hermite((first, second), float(brentq(ahead, *ends, xtol=4 * EPS * max(1.0, ends[1]), rtol=4 * EPS)))
+    return length(b - met.b, q - met.q)
 
 
 def _finest(point: Point) -> float:

@@ -1,0 +1,43 @@
+"""Diagrams in fields of nearly equal coefficients, where branches are many and near each other, against themselves.
+
+Between a dozen and a hundred branches lose one symmetry after another within a short interval.
+"""
+
+import warnings
+
+import numpy as np
+
+from meanfield import Circle, CosineSeries, McKeanVlasov, MeanfieldError
+from solvers import bifurcation_diagram
+from tests.campaigns import Finding, Verdict
+from tests.consistency import contradictions
+
+
+def consistent(generator: np.random.Generator) -> Finding:
+    """Three to five modes within a few per cent of one another on the circle, in no field or in a weak one."""
+    modes = int(generator.integers(3, 6))
+    spread = 10.0 ** generator.uniform(-2.5, -0.7)
+    weights = tuple(np.round(-1.0 - spread * generator.normal(size=modes), 4).tolist())
+    field = np.zeros(6)
+    order = int(generator.integers(1, 4))
+    for place in range(order, 7, order * int(generator.integers(1, 3))):
+        field[place - 1] = np.round(generator.normal() * 10.0 ** generator.uniform(-2.0, -0.7), 4)
+    confinement = CosineSeries(tuple(field.tolist())) if generator.uniform() < 0.8 else None
+    interval = float(np.round(generator.uniform(0.4, 1.6), 2)), float(np.round(generator.uniform(2.2, 3.5), 2))
+    problem = McKeanVlasov(Circle(), CosineSeries(weights), confinement=confinement)
+    call = f"bifurcation_diagram({problem!r}, {interval})"
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            diagram = bifurcation_diagram(problem, interval, rates=False)
+        except MeanfieldError as error:
+            return Finding(Verdict.REFUSED, call, str(error))
+    found = contradictions(diagram)
+    if not found:
+        return Finding(Verdict.RIGHT, call)
+    # That branches apart from all others may be missing is said of every diagram with a search.
+    said = [warning for warning in diagram.warnings if "were looked for at the ends" not in warning]
+    return Finding(Verdict.SAID if said else Verdict.SILENT, call, "; ".join([*found[:6], *said]))
+
+
+SUBJECTS = {"diagrams-consistent": consistent}
