@@ -388,6 +388,17 @@ class StationaryEquation:
         """Return the size of the parameters, with which the steps of the continuation may grow."""
         return q
 
+    def unturned(self, guess: Floats, b: Floats, moments: Floats) -> Floats:
+        """Return a guess for the unknowns beside others, without what turns the state.
+
+        Newton's steps do not turn it either, and what extrapolation added would grow from step to step.
+        """
+        generator = self.basis.rotation(moments)
+        if generator is None:
+            return guess
+        turns = orthonormal((self.scales * generator.T).T.reshape(b.size, -1))
+        return np.asarray(guess - turns @ (turns.T @ (guess - b)))
+
     def leaves(self, last: Floats, b: Floats) -> bool:
         """Return whether unknowns found beside others are on another curve than these."""
         return False

@@ -191,6 +191,7 @@ def _advance(known: list[Point], step: float, method: Arclength) -> tuple[Point 
     while step >= smallest:
         nodes = _usable(known, step)
         predicted_b, predicted_q = hermite(nodes, last.arclength + step)
+        predicted_b = last.equation.unturned(predicted_b, last.b, last.moments)
         point, distance = _attempt(last, predicted_b, predicted_q, step, method)
         if point is not None:
             resolved_point = resolve(point)

@@ -376,13 +376,14 @@ def _edge(followed: Followed, register: Register) -> float:
 def _crossings(followed: Followed, register: Register) -> Crossings:
     """Return the states at which a branch crosses the upper end of the interval, with the knot before, in order.
 
-    Where its equation ends with the interval, those are its states at both ends: the first and the last one, and
-    others where a step leads over an end and back.
+    One that was found there is its first point. Where its equation ends with the interval, those are its states at
+    both ends: the first and the last one, and others where a step leads over an end and back.
     """
     knots, within = followed.knots, followed.knots[-1].point.equation.ends
-    at_knots = [] if within is None else [k for k in sorted({0, len(knots) - 1}) if knots[k].point.q in within]
+    edges = (_edge(followed, register),) if within is None else within
+    at_knots = [k for k in sorted({0, len(knots) - 1}) if knots[k].point.q in edges]
     found = [(index, knots[index].point) for index in at_knots]
-    for edge in (_edge(followed, register),) if within is None else within:
+    for edge in edges:
         ends = (interval_end(one.point, other.point, edge) for one, other in pairwise(knots))
         found += [(index, end.point) for index, end in enumerate(ends) if end is not None]
     return sorted(found, key=lambda each: each[1].arclength)

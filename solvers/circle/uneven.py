@@ -1,22 +1,24 @@
 """Densities on the circle that need not have a reflection axis: cosines and sines are unknown.
 
 A branch of them meets one of even states where its sines about some axis change sign, see :mod:`.meeting`, and one
-of twice the symmetry where the modes that this does not have do.
+of more clusters where the modes that this does not have do.
 """
 
 import math
 from collections.abc import Iterator
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ..bases import Floats, Integers
-from ..branches.arrivals import COLLAPSE, Arrival, arrival_near
-from ..branches.continuation import Point, point_between
+from ..branches.arrivals import COLLAPSE, Arrival, arrival_near, crossing
+from ..branches.continuation import Point, length, point_between
 from ..branches.orbits import SAME, SIGNIFICANT
 from ..equation import StationaryEquation
 from ..newton import NEUTRAL
 from ..sizing import equation_among
 from .axes import axis_of, confining_symmetry_in
+from .meeting import PRIMES
 from .moments import by_degree, complex_moments, field_slopes, moment_derivatives, significant_moments
 from .orbits import evened
 from .orbits import name_of as name_with_axis
@@ -59,35 +61,58 @@ def meeting(last: Point, point: Point) -> Arrival | None:
     """Return the arrival of a curve of uneven states at a more symmetric one between two points, or None."""
     older = last.on(point.equation)
     even = _meeting_even(older, point)
-    return meeting_twice_the_symmetry(older, point, even=False) if even is None else even
+    return meeting_more_clusters(older, point, even=False) if even is None else even
 
 
-def meeting_twice_the_symmetry(last: Point, point: Point, *, even: bool) -> Arrival | None:
-    """Return the arrival of a curve at states of twice its symmetry between two points of one equation, or None.
+def meeting_more_clusters(last: Point, point: Point, *, even: bool) -> Arrival | None:
+    """Return the arrival of a curve at states of a multiple of its symmetry between two points, or None.
+
+    At an odd multiple the curve passes through, at twice its symmetry it ends.
 
     Parameters
     ----------
+    last, point
+        Points of one equation.
     even
-        Whether these may have an axis.
+        Whether the states met may have an axis.
     """
+    cells = np.tile(point.equation.basis.cells, 2)
+    for prime in PRIMES:
+        outside = cells % prime != 0
+        if outside.any() and not outside.all() and vanish(last.b[outside], point.b[outside]):
+            arrival = _meeting_multiple(last, point, outside, prime, even=even)
+            if arrival is not None:
+                return arrival
+    return None
+
+
+def _meeting_multiple(
+    last: Point, point: Point, outside: NDArray[np.bool_], prime: int, *, even: bool
+) -> Arrival | None:
+    """Return the arrival where the modes outside a multiple of the symmetry vanish, or None."""
     equation, basis = point.equation, point.equation.basis
     assert basis.fourier is not None
-    odd = np.tile(basis.cells % 2 == 1, 2)
-    if not odd.any() or odd.all() or not vanish(last.b[odd], point.b[odd]):
-        return None
-    target = equation_among(equation, 2 * basis.symmetry, even=even, finer=2)
+    target = equation_among(equation, prime * basis.symmetry, even=even, finer=2)
     if target is None:
         return None
-    sizes = [float(np.linalg.norm(end.b[odd])) for end in (last, point)]
-    share = sizes[0] / sum(sizes)
-    b, q = (1 - share) * last.b + share * point.b, (1 - share) * last.q + share * point.q
+    b, q = crossing(last, point, outside)
     moments, first = basis.fourier.complex_moments(b / equation.scales), target.basis.symmetry
     if basis.confinement is None:
         moments = turned(moments, float(np.angle(moments[first])) / first)
     start = target.unknown_with(moments.real, -moments.imag)
-    reach = float(np.hypot(np.linalg.norm(point.b - last.b), point.q - last.q))
-    met = f"a branch of {target.basis.symmetry} clusters"
-    return arrival_near(equation, target, start, q, Block(basis.symmetry, "mixed"), reach, met, even=False)
+    strongest = int(np.tile(basis.degrees, 2)[np.argmax(np.abs(np.where(outside, point.b - last.b, 0.0)))])
+    residue = min(strongest % first, -strongest % first)
+    return arrival_near(
+        equation,
+        target,
+        start,
+        q,
+        Block(residue, "mixed"),
+        length(point.b - last.b, point.q - last.q),
+        f"a branch of {first} clusters",
+        reflecting=prime == 2,
+        even=False,
+    )
 
 
 def vanish(before: Floats, after: Floats) -> bool:

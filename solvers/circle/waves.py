@@ -134,7 +134,7 @@ def meeting(last: Point, point: Point) -> Arrival | None:
     older = last.on(point.equation)
     if point.equation.basis.confinement is None and uneven.vanish(older.b, point.b):
         return at_uniform(older, point)
-    return uneven.meeting_twice_the_symmetry(older, point, even=True)
+    return uneven.meeting_more_clusters(older, point, even=True)
 
 
 def moment_arrays(points: list[Point]) -> Floats:

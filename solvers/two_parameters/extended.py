@@ -287,6 +287,10 @@ class ExtendedEquation(StationaryEquation):
         """Return the larger of q and the distance of x from the start."""
         return max(q, abs(float(b[-1]) - self.plane.origin))
 
+    def unturned(self, guess: Floats, b: Floats, moments: Floats) -> Floats:
+        """Return the guess."""
+        return guess
+
     def leaves(self, last: Floats, b: Floats) -> bool:
         """Return whether Newton's method went to the curve of a more symmetric state beside one of this curve.
 

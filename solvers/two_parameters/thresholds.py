@@ -112,6 +112,10 @@ class ThresholdEquation(ExtendedEquation):
         """Yield nothing: the curve is one of uniform states."""
         return iter(())
 
+    def unturned(self, guess: Floats, b: Floats, moments: Floats) -> Floats:
+        """Return the guess."""
+        return guess
+
     def leaves(self, last: Floats, b: Floats) -> bool:
         """Return False: the curve is one of uniform states."""
         return False

@@ -7,7 +7,7 @@ import warnings
 
 import numpy as np
 
-from meanfield import Circle, CosineSeries, McKeanVlasov, MeanfieldError
+from meanfield import Circle, CosineSeries, GegenbauerSeries, McKeanVlasov, MeanfieldError, Sphere
 from solvers import bifurcation_diagram
 from tests.campaigns import Finding, Verdict
 from tests.consistency import contradictions
@@ -25,6 +25,28 @@ def consistent(generator: np.random.Generator) -> Finding:
     confinement = CosineSeries(tuple(field.tolist())) if generator.uniform() < 0.8 else None
     interval = float(np.round(generator.uniform(0.4, 1.6), 2)), float(np.round(generator.uniform(2.2, 3.5), 2))
     problem = McKeanVlasov(Circle(), CosineSeries(weights), confinement=confinement)
+    return _judged(problem, interval)
+
+
+def consistent_on_sphere(generator: np.random.Generator) -> Finding:
+    """Two or three degrees on S^2 within some per cent of one another, in no field or in a weak one."""
+    degrees = int(generator.integers(2, 4))
+    spread = 10.0 ** generator.uniform(-2.0, -0.3)
+    multiplicities = 2.0 * np.arange(1, degrees + 1) + 1.0
+    weights = tuple(np.round(-multiplicities * (1.0 + spread * generator.normal(size=degrees)), 3).tolist())
+    confinement = None
+    if generator.uniform() < 0.5:
+        field = np.round(generator.normal(size=2) * 10.0 ** generator.uniform(-2.0, -0.7), 3)
+        confinement = GegenbauerSeries(tuple(field.tolist()), 3)
+    problem = McKeanVlasov(Sphere(3), GegenbauerSeries(weights, 3), confinement=confinement)
+    interval = float(np.round(generator.uniform(0.5, 0.95), 2)), float(np.round(generator.uniform(1.1, 1.4), 2))
+    return _judged(problem, interval)
+
+
+SUBJECTS = {"diagrams-consistent": consistent, "sphere-diagrams-consistent": consistent_on_sphere}
+
+
+def _judged(problem: McKeanVlasov, interval: tuple[float, float]) -> Finding:
     call = f"bifurcation_diagram({problem!r}, {interval})"
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -38,6 +60,3 @@ def consistent(generator: np.random.Generator) -> Finding:
     # That branches apart from all others may be missing is said of every diagram with a search.
     said = [warning for warning in diagram.warnings if "were looked for at the ends" not in warning]
     return Finding(Verdict.SAID if said else Verdict.SILENT, call, "; ".join([*found[:6], *said]))
-
-
-SUBJECTS = {"diagrams-consistent": consistent}
