@@ -43,10 +43,10 @@ from .bases import (
     Gibbs,
     Integers,
     log1p_beyond_linear,
-    plus_dyad,
     resolved,
 )
 from .limits import MAX_UNKNOWNS
+from .projectors import orthonormal, plus_projector
 from .significant import (
     SignificantDegrees,
     even_size,
@@ -63,8 +63,6 @@ if TYPE_CHECKING:
 SLOW = 512
 # Below this free energy the terms of the gap are summed without their common second order.
 SMALL = 2e-3
-# Columns are independent if their singular values are above this share of the largest.
-INDEPENDENT = 1e-10
 # Share of that rounding that may be left in a moment, to which many values contribute.
 FIELD_ROUNDING = 1.0
 
@@ -471,31 +469,3 @@ class StationaryEquation:
         means = np.zeros(to.basis.degrees.size)
         means[np.isin(to.basis.degrees, self.basis.degrees)] = b / self.scales
         return to.scales * means
-
-
-def plus_projector(matrix: Floats, vector: Floats) -> Floats:
-    """Return a symmetric matrix, overwritten, plus the orthogonal projector on a vector or on the span of columns.
-
-    Nothing is added for the zero vector.
-    """
-    if vector.ndim == 2:
-        spanned = orthonormal(vector)
-        matrix += spanned @ spanned.T
-        return matrix
-    square = float(ddot(vector, vector)) if vector.size else 0.0
-    return matrix if square == 0.0 else plus_dyad(matrix, 1.0 / square, vector)
-
-
-def projectors(vectors: Floats, rows: int | None = None) -> Floats:
-    """Return the (count, size, size) orthogonal projectors on (count, size) vectors, or their first rows.
-
-    They are zero for the zero vector.
-    """
-    squares = np.maximum((vectors * vectors).sum(axis=1, keepdims=True), np.finfo(float).tiny)
-    return np.asarray((vectors / squares)[:, :rows, None] * vectors[:, None])
-
-
-def orthonormal(columns: Floats, size: float = 0.0) -> Floats:
-    """Return orthonormal columns with the span of given ones, without those that are rounding errors of a size."""
-    directions, sizes, _ = np.linalg.svd(columns, full_matrices=False)
-    return np.asarray(directions[:, sizes > INDEPENDENT * sizes.max(initial=size)])

@@ -33,8 +33,9 @@ import math
 import numpy as np
 
 from .bases import EPS, Floats
-from .equation import Evaluation, OwnMeans, plus_projector
+from .equation import Evaluation, OwnMeans
 from .nodal import NodalEquation
+from .projectors import plus_projector
 
 # Values of u below this share of its mean are rounding noise; the density there is this to a power beyond one.
 FLOOR = EPS

@@ -15,10 +15,11 @@ from meanfield import Branch, CosineSeries, Diagram, McKeanVlasov, SpecialPoint
 # Moments with the cosines and with the sines.
 Moments = tuple[np.ndarray, np.ndarray]
 
-# Between two points the trapezoidal rule gives what a derivative adds up to, up to this share of the arclength.
-TRAPEZOIDAL = 0.1
+# Between two points the trapezoidal rule gives what a derivative adds up to, up to this share of the arclength, and
+# another share of it times the change of the derivative.
+TRAPEZOIDAL, TURNED = 0.05, 0.5
 # Moments of the same states on two branches, between the points of one of which they are interpolated.
-SAME = 1e-5
+SAME = 1e-6
 # Branches that touch or cross are near each other at fewer points in a row than this.
 SHARED = 4
 
@@ -42,13 +43,15 @@ def _along(branch: Branch) -> Iterator[str]:
         return
     values = np.column_stack([branch.values, branch.cosine, branch.sine])
     slopes = np.column_stack([branch.tangent_values, branch.tangent_cosine, branch.tangent_sine])
-    added = 0.5 * (slopes[1:] + slopes[:-1]) * steps[:, None]
-    missed = np.abs(np.diff(values, axis=0) - added) / np.maximum(1.0, np.abs(slopes).max(axis=0))
-    place = int(np.argmax(missed.max(axis=1) / steps))
-    if missed[place].max() > TRAPEZOIDAL * steps[place]:
+    scale = np.maximum(1.0, np.abs(slopes).max(axis=0))
+    missed = np.diff(values, axis=0) - 0.5 * (slopes[1:] + slopes[:-1]) * steps[:, None]
+    turned = np.abs(np.diff(slopes, axis=0) / scale).max(axis=1)
+    excess = np.abs(missed / scale).max(axis=1) / steps - TRAPEZOIDAL - TURNED * turned
+    place = int(np.argmax(excess))
+    if excess[place] > 0.0:
         yield (
-            f"{branch.label}: between points {place} and {place + 1} values change by {missed[place].max():.2g} more "
-            f"than their derivatives over an arclength of {steps[place]:.2g}"
+            f"{branch.label}: between points {place} and {place + 1} values change by other amounts than their "
+            f"derivatives over an arclength of {steps[place]:.2g}"
         )
 
 

@@ -12,10 +12,11 @@ import numpy as np
 
 from ..bases import Floats
 from ..branches.continuation import Point
-from ..equation import StationaryEquation, plus_projector
+from ..equation import StationaryEquation
 from ..geometry import BlockMatrix, UnsymmetricMatrix
 from ..law_eigenvalues import COUNTED, RESOLVED, Signs, counting_degree, signs_in
 from ..newton import NEUTRAL
+from ..projectors import plus_projector
 from ..significant import significant_degrees, strengths
 from .axial_linearisation import AxialLinearisation
 from .linearisation import last_degree

@@ -25,11 +25,12 @@ from meanfield import Equation
 
 from ..bases import Floats, Integers, covariance
 from ..branches.continuation import Point
-from ..equation import StationaryEquation, plus_projector, projectors
+from ..equation import StationaryEquation
 from ..geometry import BlockMatrix
 from ..inertia import count_negative
 from ..newton import NEUTRAL
 from ..pinning import count_beside_rotation, is_weak
+from ..projectors import plus_projector, projectors
 from ..significant import significant_degrees, strengths
 from ..transforms import FourierTransform, planned
 from ..weak import Partition, Products, strong_modes

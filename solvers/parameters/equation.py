@@ -28,9 +28,10 @@ from meanfield.equations import Capability
 
 from ..bases import EPS, Basis, Floats, Integers, InvariantBasis, multiples
 from ..bases.confining import ConfiningField, kept_by
-from ..equation import Evaluation, StationaryEquation, plus_projector
+from ..equation import Evaluation, StationaryEquation
 from ..geometry import Geometry
 from ..inertia import count_negative
+from ..projectors import plus_projector
 from ..significant import SignificantDegrees, confining_degree
 from ..sizing import Size, confinement_field, equation_in
 from .densities import AlongParameter

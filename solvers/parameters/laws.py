@@ -21,8 +21,9 @@ import numpy as np
 from meanfield import Equation
 
 from ..bases import Floats, Integers
-from ..equation import Evaluation, StationaryEquation, plus_projector
+from ..equation import Evaluation, StationaryEquation
 from ..nodal import NodalEquation
+from ..projectors import plus_projector
 from .equation import ParameterEquation, placed
 
 if TYPE_CHECKING:

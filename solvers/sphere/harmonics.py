@@ -22,10 +22,11 @@ from ..bases.invariant import FullBasis
 from ..bases.representations import Group
 from ..bases.second_moments import ClassProducts, RingWaves
 from ..branches.continuation import Point
-from ..equation import OwnMeans, StationaryEquation, orthonormal
+from ..equation import OwnMeans, StationaryEquation
 from ..geometry import BlockMatrix
 from ..inertia import count_negative
 from ..newton import NEUTRAL
+from ..projectors import orthonormal
 from ..significant import significant_degrees, strengths
 from ..sizing import confining_field
 

@@ -10,10 +10,10 @@ import functools
 import numpy as np
 
 from ..branches.continuation import Point
-from ..equation import plus_projector
 from ..geometry import BlockMatrix, UnsymmetricMatrix
 from ..law_eigenvalues import COUNTED, MOST, RESOLVED, Signs, counting_degree, signs_in
 from ..newton import NEUTRAL
+from ..projectors import plus_projector
 from ..sizing import equation_among
 from .linearised.interaction import repetitions
 from .linearised.law_spectra import ZonalLinearisation

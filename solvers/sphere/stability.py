@@ -26,11 +26,12 @@ import numpy as np
 from ..bases import Floats, Integers
 from ..bases.gegenbauer import sector_functions
 from ..branches.continuation import Point
-from ..equation import StationaryEquation, plus_projector
+from ..equation import StationaryEquation
 from ..geometry import BlockMatrix
 from ..inertia import count_negative
 from ..newton import NEUTRAL
 from ..pinning import count_beside_rotation, is_weak
+from ..projectors import plus_projector
 from ..significant import significant_degrees, strengths
 from .linearised.interaction import repetitions
 from .traces import SectorTraces

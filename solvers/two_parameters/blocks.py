@@ -19,8 +19,8 @@ from functools import cached_property
 import numpy as np
 
 from ..bases import Floats, Integers
-from ..equation import plus_projector
 from ..geometry import Complement, Density, Measure, Sampled
+from ..projectors import plus_projector
 from .law_states import SoftmaxState
 from .plane import Plane
 from .singular import Borders

@@ -1,0 +1,102 @@
+"""Diagrams with many branches near each other contradict themselves nowhere: counts, arclengths, stretches in common.
+
+The problems are those of random ones, see :mod:`tests.campaigns.diagrams`, that did.
+"""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from meanfield import Circle, CosineSeries, Diagram, External, McKeanVlasov
+from solvers import bifurcation_diagram
+from tests.campaigns.diagrams import consistent
+from tests.consistency import contradictions
+
+
+def diagram(coefficients, field, interval):
+    problem = McKeanVlasov(Circle(), CosineSeries(coefficients), confinement=field and External(field))
+    return bifurcation_diagram(problem, interval, rates=False)
+
+
+@pytest.mark.parametrize(
+    ("coefficients", "field", "interval"),
+    [
+        # A branch leaves nearly along its parent: its first arclength is a distance, not an amplitude.
+        ((-1.0197, -0.8371, -1.0115, -1.2833), "-0.0286*cos(3*(t-2.672))", (0.66, 3.36)),
+        # Two more symmetric states near the end of a branch, 4e-4 from each other.
+        ((-0.9858, -0.9886, -1.0003, -1.013), "0.0358*cos(3*t)-0.0225*cos(6*t)", (0.86, 3.36)),
+        # Branches without an axis pass through one of three clusters; one that leads to another's upper end.
+        ((-0.506, -1.0143, -1.1562), "0.0154*cos(3*t)-0.0309*cos(6*t)", (0.43, 2.56)),
+        ((-1.0048, -0.9868, -0.9974, -0.9848), "-0.0097*cos(3*t)-0.0613*cos(6*t)", (0.77, 2.95)),
+        # States without an axis in no field, which must not be turned from point to point.
+        ((-0.9588, -1.0371, -1.134, -0.7445, -0.8933), None, (0.62, 2.87)),
+    ],
+)
+def test_diagrams_found_to_contradict_themselves(coefficients, field, interval):
+    assert contradictions(diagram(coefficients, field, interval)) == []
+
+
+@pytest.mark.parametrize("seed", [0, 2, 3])
+def test_random_diagrams(seed):
+    finding = consistent(np.random.default_rng([52, seed]))
+    assert finding.detail == "", finding.call
+
+
+def test_a_branch_point_in_the_last_step_before_a_more_symmetric_state_is_located():
+    coefficients = np.array([-0.9965, -0.9392, -1.0068, -1.0333, -0.9828])
+    found = diagram(tuple(coefficients), "-0.0284*cos(2*t)+0.1838*cos(4*t)", (0.84, 3.42))
+    assert contradictions(found) == []
+    (branch,) = (branch for branch in found.branches if branch.label == "uneven 2-cluster from the search")
+    places = [place for place, label in enumerate(branch.point_labels) if label == "BP"]
+    assert branch.arclength[-1] - branch.arclength[places[-1]] < 0.03
+    angles = 2.0 * np.pi * np.arange(256) / 256
+    degrees = np.arange(1, 6)
+    waves = np.concatenate([np.cos(np.outer(degrees, angles)), np.sin(np.outer(degrees, angles))])
+    field = -0.0284 * np.cos(2.0 * angles) + 0.1838 * np.cos(4.0 * angles)
+    weights = np.tile(coefficients, 2)
+    for place in places:
+        moments = np.concatenate([branch.cosine[place, degrees], branch.sine[place, degrees]])
+        masses = np.exp(-branch.coupling[place] * (weights * moments) @ waves - field)
+        masses /= masses.sum()
+        covariance = (waves * masses) @ waves.T - np.outer(moments, moments)
+        linearised = np.eye(10) + branch.coupling[place] * covariance * weights
+        assert np.abs(waves @ masses - moments).max() < 1e-13
+        assert np.abs(np.linalg.eigvals(linearised)).min() < 1e-11
+
+
+def test_a_branch_without_an_axis_in_no_field_is_not_turned():
+    """The moments along it change as their derivatives, and few points suffice."""
+    found = diagram((-0.9588, -1.0371, -1.134, -0.7445, -0.8933), None, (0.62, 2.87))
+    (branch,) = (branch for branch in found.branches if branch.label == "uneven 1-cluster from 1-cluster")
+    bends = np.diff(branch.sine[:, 2], 2)
+    assert np.all(bends[:-1] < 1e-2)
+    assert len(branch) < 25
+
+
+@pytest.fixture(scope="module")
+def plain() -> Diagram:
+    return diagram((-1.0, -0.9), None, (1.5, 4.0))
+
+
+def test_a_missing_event_contradicts(plain):
+    index = next(
+        i for i, point in enumerate(plain.special_points) if point.type == "branch point" and point.branch > 0
+    )
+    rest = plain.special_points[:index] + plain.special_points[index + 1 :]
+    assert any("unstable directions after" in text for text in contradictions(replace(plain, special_points=rest)))
+
+
+def test_a_wrong_arclength_contradicts(plain):
+    branch = plain.branches[1]
+    for arclength in (
+        np.where(branch.arclength > 1.0, branch.arclength + 0.1, branch.arclength),
+        -branch.arclength,
+    ):
+        wrong = replace(plain, branches=(plain.branches[0], replace(branch, arclength=arclength)))
+        assert any("arclength" in text for text in contradictions(wrong))
+
+
+def test_a_branch_that_is_there_twice_contradicts(plain):
+    twice = replace(plain, branches=(*plain.branches, replace(plain.branches[1], label="another")))
+    assert any("in a row" in text for text in contradictions(twice))
