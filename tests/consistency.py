@@ -71,11 +71,11 @@ def _counts(branch: Branch, special: list[SpecialPoint]) -> Iterator[str]:
 
 
 def _shared(diagram: Diagram) -> Iterator[str]:
-    """Yield the pairs of branches that have a stretch of states in common, up to the symmetries of the problem."""
+    """Yield the branches with a stretch of states of another one, or twice of their own, up to symmetries."""
     curves = [branch for branch in diagram.branches if branch.label != "uniform"]
     orders = _orders(diagram.problem)
     for index, one in enumerate(curves):
-        for other in curves[:index]:
+        for other in curves[: index + 1]:
             near = [_near(one, place, other, orders) for place in range(1, len(one) - 1)]
             longest = max((len(run) for run in "".join("x" if each else " " for each in near).split()), default=0)
             if longest >= min(SHARED, max(2, len(near))):
@@ -93,7 +93,9 @@ def _near(one: Branch, place: int, other: Branch, orders: int | None) -> bool:
     """Return whether a point of a branch is on another one, interpolated by cubics."""
     value = float(one.values[place])
     for left in np.flatnonzero((other.values[:-1] - value) * (other.values[1:] - value) <= 0.0):
-        if one.unstable[place] not in (-1, *other.unstable[left : left + 2]):
+        if one.unstable[place] not in (-1, *other.unstable[left : left + 2]) or (
+            one is other and abs(left - place) < 4
+        ):
             continue
         rows = slice(left, left + 2)
         values = CubicHermiteSpline(other.arclength[rows], other.values[rows], other.tangent_values[rows])

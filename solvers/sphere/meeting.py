@@ -27,8 +27,9 @@ LIMIT = np.array([1.0, -20.0, 64.0]) / 45.0
 # Lengths of images agree to this share of their change along the branch.
 IMAGE = 1e-2
 # Where they nearly do, the point in the middle is moved, so often at the most. On both sides of a fold lengths
-# differ by more than twice that change.
-NEARLY, CENTRES = 0.5, 3
+# differ by more than twice that change; but so they do about a middle that is not known better than to a share of
+# the distance of the states.
+NEARLY, CENTRES, NARROW = 0.5, 6, 0.1
 
 
 def meeting(last: Point, point: Point) -> Arrival | None:
@@ -84,23 +85,43 @@ def _meeting_even(last: Point, point: Point, odd: NDArray[np.bool_]) -> Arrival 
 
 def _meeting_image(last: Point, point: Point) -> Arrival | None:
     """Return the arrival at which a branch turns back as its own image, or None if it does not."""
-    middle = turning_point(last, point)
+    low, high, middle = last, point, turning_point(last, point)
     for _ in range(CENTRES):
         reach = 0.9 * min(middle - last.arclength, point.arclength - middle)
         pairs = _pairs(last, point, middle, reach)
-        if pairs is None or not _same_lengths(*pairs[0], pairs[2][0], NEARLY):
+        if pairs is None:
             return None
         if _same_lengths(*pairs[0], pairs[2][0], IMAGE):
             return _arrival_between(pairs, point, middle)
-        # The coupling is a parabola about the point; of a cubic it is known with an error.
-        far, half = (0.5 * (left.q + right.q) for left, right in pairs[:2])
-        if far == half:
-            # Nowhere does it turn: rotations of a state may be states, too.
+        low, high = _about_turn(low, high, pairs)
+        if _same_lengths(*pairs[0], pairs[2][0], NEARLY):
+            moved = _moved(pairs, middle, reach)
+        elif high.arclength - low.arclength > NARROW * reach:
+            moved = turning_point(low, high)
+        else:
             return None
-        middle += 0.1875 * reach * (pairs[0][0].q - pairs[0][1].q) / (far - half)
-        if not last.arclength < middle < point.arclength:
+        if moved is None or not last.arclength < moved < point.arclength:
             return None
+        middle = moved
     return None
+
+
+def _about_turn(low: Point, high: Point, pairs: list[tuple[Point, Point]]) -> tuple[Point, Point]:
+    """Return the nearest of known points between which the coupling turns."""
+    known = sorted([low, high, *(each for pair in pairs for each in pair)], key=lambda each: each.arclength)
+    rises = low.solution.tangent_q > 0.0
+    first = next(place for place, each in enumerate(known) if (each.solution.tangent_q > 0.0) != rises)
+    return known[first - 1], known[first]
+
+
+def _moved(pairs: list[tuple[Point, Point]], middle: float, reach: float) -> float | None:
+    """Return the arclength at which the coupling turns, by pairs that are nearly images; None if it does not.
+
+    The coupling is a parabola about the point; of a cubic it is known with an error.
+    """
+    far, half = (0.5 * (left.q + right.q) for left, right in pairs[:2])
+    # Nowhere does it turn where rotations of a state are states, too.
+    return None if far == half else middle + 0.1875 * reach * (pairs[0][0].q - pairs[0][1].q) / (far - half)
 
 
 def _pairs(last: Point, point: Point, middle: float, reach: float) -> list[tuple[Point, Point]] | None:
