@@ -20,8 +20,8 @@ Moments = tuple[np.ndarray, np.ndarray]
 TRAPEZOIDAL, TURNED = 0.05, 0.5
 # Moments of the same states on two branches, between the points of one of which they are interpolated.
 SAME = 1e-6
-# Branches that touch or cross are near each other at fewer points in a row than this.
-SHARED = 4
+# Branches that touch or cross are near each other at fewer points in a row than this, or on a shorter way.
+SHARED, STRETCH = 4, 1e-2
 
 
 def contradictions(diagram: Diagram) -> list[str]:
@@ -76,10 +76,12 @@ def _shared(diagram: Diagram) -> Iterator[str]:
     orders = _orders(diagram.problem)
     for index, one in enumerate(curves):
         for other in curves[: index + 1]:
-            near = [_near(one, place, other, orders) for place in range(1, len(one) - 1)]
-            longest = max((len(run) for run in "".join("x" if each else " " for each in near).split()), default=0)
-            if longest >= min(SHARED, max(2, len(near))):
-                yield f"{one.label} has {longest} points in a row on {other.label}"
+            near = [False, *(_near(one, place, other, orders) for place in range(1, len(one) - 1)), False]
+            for before, last in np.flatnonzero(np.diff(near)).reshape(-1, 2):
+                first = before + 1
+                long = one.arclength[last] - one.arclength[first] > STRETCH
+                if last - first + 1 >= min(SHARED, max(2, len(one) - 2)) and long:
+                    yield f"{one.label} has {last - first + 1} points in a row on {other.label}"
 
 
 def _orders(problem: McKeanVlasov) -> int | None:
