@@ -17,6 +17,7 @@ from meanfield import CriticalPoint, Curve, Diagram, Equation, Number, Spectrum,
 
 from .bases import Basis, Floats, Integers
 from .bases.representations import Group
+from .counts import Counts
 from .inertia import below_and_above
 
 if TYPE_CHECKING:
@@ -262,7 +263,7 @@ class Densities(Protocol):
     def births_on_branch(self, event: "Event") -> list[Birth]:
         """Return the branches born at a branch point of a non-uniform branch, one of each group orbit."""
 
-    def unstable_counts(self, point: "Point", neutral: float = ...) -> tuple[int, int]:
+    def unstable_counts(self, point: "Point", neutral: float = ...) -> Counts:
         """Return the numbers of unstable directions, of those that keep the axis of the state and of the others.
 
         Eigenvalues of J above ``-neutral`` do not count.
@@ -272,7 +273,7 @@ class Densities(Protocol):
         """Return whether rounding determines the unstable counts at a point where no direction is neutral."""
         return True
 
-    def unstable_along(self, points: Sequence["Point"]) -> list[tuple[int, int]]:
+    def unstable_along(self, points: Sequence["Point"]) -> list[Counts]:
         """Return the unstable counts at points of a branch."""
         return [self.unstable_counts(point) for point in points]
 

@@ -22,15 +22,36 @@ def negative_pivots(factor: Floats, pivots: Integers) -> int:
     return int(np.count_nonzero(diagonal[single] < 0.0)) + doubles // 2
 
 
-def count_negative(matrix: Floats, *, definite: bool = False) -> int:
-    """Return the number of negative eigenvalues of a symmetric matrix, which is overwritten.
+def determinant(factor: Floats, pivots: Integers) -> float:
+    """Return the determinant of a symmetric matrix from its Bunch-Kaufman factorisation, of the lower triangle."""
+    diagonal = factor.diagonal()
+    if pivots.item(pivots.argmin()) > 0:
+        return float(diagonal.prod())
+    single = pivots > 0
+    # The two rows of a 2 x 2 pivot block follow each other.
+    first = np.flatnonzero(~single)[::2]
+    doubles = diagonal[first] * diagonal[first + 1] - factor[first + 1, first] ** 2
+    return float(diagonal[single].prod() * doubles.prod())
+
+
+def signature(matrix: Floats, *, definite: bool = False) -> tuple[int, float]:
+    """Return the number of negative eigenvalues of a symmetric matrix, which is overwritten, and its determinant.
 
     With ``definite`` it is expected that there are none, and Cholesky's factorisation is tried first.
     """
-    if not matrix.size or (definite and lapack.dpotrf(matrix.T, lower=1, clean=0)[1] == 0):
-        return 0
+    if not matrix.size:
+        return 0, 1.0
+    if definite:
+        factor, failed = lapack.dpotrf(matrix.T, lower=1, clean=0)
+        if not failed:
+            return 0, float(factor.diagonal().prod()) ** 2
     factor, pivots, _ = lapack.dsytrf(matrix.T, lower=1, lwork=BLOCK * matrix.shape[0], overwrite_a=1)
-    return negative_pivots(factor, pivots)
+    return negative_pivots(factor, pivots), determinant(factor, pivots)
+
+
+def count_negative(matrix: Floats, *, definite: bool = False) -> int:
+    """Return the number of negative eigenvalues of a symmetric matrix, as :func:`signature` does."""
+    return signature(matrix, definite=definite)[0]
 
 
 def nearly_null(matrix: Floats, least: float, symmetric: bool) -> Floats:

@@ -4,14 +4,16 @@ The trace is consumed point by point: each new pair of points is counted, search
 three ways a branch ends inside its interval: on a more symmetric branch, back at its own start, or unresolved.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 
 import numpy as np
 
 from meanfield import Outcome
 from meanfield.equations import Capability
 
+from ..counts import Counts
 from ..newton import NEUTRAL
 from .arclength import Arclength
 from .arrivals import Arrival
@@ -19,7 +21,7 @@ from .continuation import End, Point, length, point_between, trace
 from .detection import Event
 from .first_steps import first_point, leaves_at_end
 from .junctions import Departure
-from .steps import Counts, Passage, Step, nearly_crosses, step_between
+from .steps import Passage, Step, hidden_crossing, nearly_crosses, passage_between, step_between
 
 # A vertical family is followed until its largest moment passes this: nothing new happens before its collapse.
 VERTICAL_END = 0.9
@@ -29,17 +31,28 @@ VERTICAL_NEUTRAL = 1e-9
 UNFINISHED = (Outcome.STEP_TOO_SMALL, Outcome.MAX_STEPS)
 # Loops have at least so many points; the first points of a branch are not a return to its start.
 FEWEST_IN_LOOP = 8
+# So often a step in which two directions may change their stability is divided.
+DEPTH = 4
 # A chord misses the curve by less than this share of its length, the tangents turning by up to 25 degrees.
 MISSED = 0.3
 
 
 @dataclass(slots=True)
 class Knot:
-    """A point of a followed branch with its unstable count and the event there, if any."""
+    """A point of a followed branch with its unstable count and the event there, if any.
+
+    ``counts`` are what the unstable count is the sum of, where the point is none of an event.
+    """
 
     point: Point
     unstable: int | None
     event: Event | None = None
+    counts: Counts | None = None
+
+    @property
+    def counted(self) -> tuple[float, Counts] | None:
+        """Arclength and counts; None if these are not known."""
+        return None if self.counts is None else (self.point.arclength, self.counts)
 
 
 @dataclass(slots=True)
@@ -105,7 +118,7 @@ def follow(departure: Departure, method: Arclength, highest: float) -> Followed 
             f"its symmetry demands; something closer than an amplitude of {first.arclength:.1e} may be missing"
         )
     followed.vertical = vertical
-    followed.knots.append(Knot(first, sum(counts)))
+    followed.knots.append(Knot(first, sum(counts), counts=counts))
     if leaves:
         followed.outcome = Outcome.LEFT_INTERVAL
         return followed
@@ -114,6 +127,7 @@ def follow(departure: Departure, method: Arclength, highest: float) -> Followed 
     else:
         # A branch born above may turn up and down again on its way.
         _extend(followed, method, first.arclength, counts, max(highest, departure.q))
+        _insert_hidden(followed)
     return followed
 
 
@@ -130,8 +144,9 @@ def _follow_regular(departure: Departure, method: Arclength, highest: float) -> 
 def follow_from(start: Point, method: Arclength, highest: float) -> Followed:
     """Return the branch from a regular state along its tangent, until it exceeds ``highest`` rising or ends."""
     counts = start.equation.densities.unstable_counts(start)
-    followed = Followed(None, [Knot(start, sum(counts))], Outcome.MAX_STEPS)
+    followed = Followed(None, [Knot(start, sum(counts), counts=counts)], Outcome.MAX_STEPS)
     _extend(followed, method, method.max_step / 4, counts, highest)
+    _insert_hidden(followed)
     return followed
 
 
@@ -171,7 +186,7 @@ def _extend(followed: Followed, method: Arclength, first_step: float, counts: Co
             followed.outcome = Outcome.JOINED_BRANCH
             return
         counts = new
-        followed.knots.append(Knot(point, sum(counts)))
+        followed.knots.append(Knot(point, sum(counts), counts=new))
         if _left(point, highest):
             followed.outcome = Outcome.LEFT_INTERVAL
             return
@@ -182,14 +197,53 @@ def _extend(followed: Followed, method: Arclength, first_step: float, counts: Co
 
 
 def _append(followed: Followed, step: Step) -> None:
-    """Append the events of a step, and warn of what it leaves open."""
+    """Append the events of a step, and its arrival."""
     followed.knots += _knots(step.events, step.first, step.end)
     if step.arrival is not None:
         followed.arrivals.append(step.arrival)
+    _say(followed, step)
+
+
+def _say(followed: Followed, step: Step) -> None:
+    """Warn of what a step leaves open."""
     for passage in step.passages:
         _say_imperfect(followed, passage)
         if passage.missing != 0:
             _say_unexplained(followed, passage)
+
+
+def _insert_hidden(followed: Followed) -> None:
+    """Insert the events of steps between whose ends two directions change their stability one after the other."""
+    knots = followed.knots
+    padded = [None, *knots, None]
+    found = [_hidden(followed, padded[place : place + 4], DEPTH) for place in range(len(knots) - 1)]
+    followed.knots = [knots[0]]
+    for inserted, knot in zip(found, knots[1:], strict=True):
+        followed.knots += [*inserted, knot]
+
+
+def _hidden(followed: Followed, knots: Sequence[Knot | None], depth: int) -> list[Knot]:
+    """Return the knots that are missing between the middle two of four, if two directions change between these."""
+    place = hidden_crossing([None if knot is None else knot.counted for knot in knots])
+    before, first, second, after = knots
+    if place is None or first is None or second is None or first.counts is None or second.counts is None:
+        return []
+    point = point_between(first.point, second.point, place)
+    if point is None:
+        return []
+    counts = point.equation.densities.unstable_counts(point)
+    middle = Knot(point, sum(counts), counts=counts)
+    if counts == first.counts:
+        windows = ((before, first, middle, second), (first, middle, second, after))
+        return next((found for window in windows if depth and (found := _hidden(followed, window, depth - 1))), [])
+    found = []
+    for one, other in pairwise((first, middle, second)):
+        assert one.counts is not None
+        assert other.counts is not None
+        step = Step(one.point, other.point, [passage_between(one.point, other.point, one.counts, other.counts)])
+        found += [*_knots(step.events, one.point, other.point), other]
+        _say(followed, step)
+    return found[:-1]
 
 
 def _knots(events: list[Event], last: Point, point: Point) -> list[Knot]:
@@ -229,7 +283,7 @@ def _counted(
                 break
         yield from zip(stretch, densities.unstable_along(stretch), strict=True)
         if end is not None:
-            yield end, (0, 0)
+            yield end, Counts(0, 0)
             return
 
 

@@ -3,12 +3,14 @@
 The step is searched on both sides of such a state, at which the branch's own direction is neutral.
 """
 
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from scipy.optimize import brentq
 
 from ..bases import EPS, Floats
+from ..counts import Counts
 from ..equation import StationaryEquation
 from ..inertia import nearly_null
 from ..newton import ROUNDING
@@ -16,9 +18,6 @@ from .arrivals import Arrival
 from .continuation import Point, hermite, length, point_between, turns_twice
 from .detection import CERTAIN, Event, events_between
 from .junctions import INSEPARABLE, branch_end, slope_towards
-
-# Unstable directions at a point: those that keep the axis of the state, and others.
-Counts = tuple[int, int]
 
 # Where events are known only to this share of the coupling or worse, points of two branches may have been taken for
 # neighbours; steps are not divided below the other number.
@@ -37,9 +36,11 @@ MISSED = 1e-3
 TURNING = 1e-2
 # Eigenvalues of J below this at a located branch point belong to its kernel.
 KERNEL = 1e-7
-# The way to a more symmetric state is searched up to this share of it: the eigenvalue of the branch's own
-# direction, which vanishes there as the square of the distance, is then far above rounding.
-BESIDE = 1.0 / 64.0
+# The way to a more symmetric state is searched up to this share of it or this distance: the eigenvalue of the
+# branch's own direction, which vanishes there as the square of the distance, is then far above rounding.
+BESIDE, NEAREST = 1.0 / 64.0, 1e-3
+# Determinants are not quite convex: their lines may miss each other by this share of a step.
+MARGIN = 0.1
 
 
 @dataclass(slots=True)
@@ -121,11 +122,49 @@ class Step:
         return self.meeting.point if self.meeting is not None and self.meeting.kind == "endpoint" else self.second
 
 
+def hidden_crossing(knots: Sequence[tuple[float, Counts] | None]) -> float | None:
+    """Return the arclength beside which two directions may change their stability and back; None if none does.
+
+    A determinant that vanishes twice between two points is convex there, and so the lines through those on either
+    side of the step vanish in it, one after the other.
+
+    Parameters
+    ----------
+    knots
+        Arclengths and counts at four points in a row, the step in the middle; None for one that is not known.
+    """
+    before, first, second, after = knots
+    if first is None or second is None:
+        return None
+    (low, one), (high, two) = first, second
+    for name, value in one.determinants.items():
+        end = two.determinants.get(name, 0.0)
+        if not value * end > 0.0:
+            continue
+        falls = low if before is None else _vanishing(first, before, name)
+        rises = high if after is None else _vanishing(second, after, name)
+        known = before is not None or after is not None
+        if known and low <= falls < rises + MARGIN * (high - low) and rises <= high:
+            return min(max(0.5 * (falls + rises), low + MARGIN * (high - low)), high - MARGIN * (high - low))
+    return None
+
+
+def _vanishing(inner: tuple[float, Counts], outer: tuple[float, Counts], name: Hashable) -> float:
+    """Return the arclength at which the line of a determinant through two points vanishes beyond the inner one.
+
+    Infinity with the sign of the way if it does not.
+    """
+    value, other = inner[1].determinants[name], outer[1].determinants.get(name, np.nan)
+    way = inner[0] - outer[0]
+    share = value / (other - value) if other != value else np.inf
+    return inner[0] + way * share if share > 0.0 else np.inf * way
+
+
 def step_between(first: Point, second: Point, counts: Counts, new: Counts) -> Step:
     """Return what a branch passes between two neighbouring points with their unstable counts."""
     arrival = second.equation.densities.meeting(first, second)
     if arrival is None:
-        return Step(first, second, [_passage(first, second, counts, new)])
+        return Step(first, second, [passage_between(first, second, counts, new)])
     if arrival.reflecting:
         return _joining(first, second, counts, arrival)
     return _crossing(first.on(second.equation), second, counts, new, arrival)
@@ -155,15 +194,22 @@ def _crossing(first: Point, second: Point, counts: Counts, new: Counts, arrival:
 
 
 def _before(first: Point, met: Point, counts: Counts) -> Passage | None:
-    """Return what is passed on the way to a more symmetric state; None if a point beside that is not found."""
-    beside = point_between(first, met, met.arclength - BESIDE * (met.arclength - first.arclength))
-    return None if beside is None else _certain(_passage(first, beside, counts, _counts(beside)))
+    """Return what is passed on the way to a more symmetric state; None if it is beside that, or no point is."""
+    beside = _beside(first, met, met.arclength, -1.0)
+    return None if beside is None else _certain(passage_between(first, beside, counts, _counts(beside)))
 
 
 def _after(met: Point, second: Point, counts: Counts) -> Passage | None:
-    """Return what is passed on the way from a more symmetric state; None if a point beside that is not found."""
-    beside = point_between(met, second, met.arclength + BESIDE * (second.arclength - met.arclength))
-    return None if beside is None else _certain(_passage(beside, second, _counts(beside), counts))
+    """Return what is passed on the way from a more symmetric state; None if it is beside that, or no point is."""
+    beside = _beside(met, second, met.arclength, 1.0)
+    return None if beside is None else _certain(passage_between(beside, second, _counts(beside), counts))
+
+
+def _beside(first: Point, second: Point, arclength: float, side: float) -> Point | None:
+    """Return the point between two on a side of one of them; None if the other is nearer, or it is not found."""
+    way = second.arclength - first.arclength
+    distance = max(BESIDE * way, NEAREST)
+    return point_between(first, second, arclength + side * distance) if distance < way else None
 
 
 def _counts(point: Point) -> Counts:
@@ -175,7 +221,8 @@ def _certain(passage: Passage) -> Passage | None:
     return None if passage.missing != 0 and passage.neutral else passage
 
 
-def _passage(last: Point, point: Point, counts: Counts, new: Counts) -> Passage:
+def passage_between(last: Point, point: Point, counts: Counts, new: Counts) -> Passage:
+    """Return the events between two neighbouring points with their unstable counts, and what these leave open."""
     events = events_between(last, point, (counts, new))
     running, whole = sum(counts), sum(new) - sum(counts)
     for event in events:

@@ -12,6 +12,7 @@ import numpy as np
 
 from ..bases import Floats
 from ..branches.continuation import Point
+from ..counts import Counts
 from ..equation import StationaryEquation
 from ..geometry import BlockMatrix, UnsymmetricMatrix
 from ..law_eigenvalues import COUNTED, RESOLVED, Signs, counting_degree, signs_in
@@ -23,13 +24,13 @@ from .linearisation import last_degree
 from .stability import Block, classes_of
 
 
-def unstable_counts(point: Point, neutral: float = NEUTRAL) -> tuple[int, int]:
+def unstable_counts(point: Point, neutral: float = NEUTRAL) -> Counts:
     """Return the numbers of unstable even and odd directions: growing eigenvalues of the linearised equation.
 
     Those up to ``neutral`` of the noise, or within rounding of zero, do not count.
     """
     cosines, sines = _signs(point, neutral)
-    return sum(signs.growing for signs in cosines), sum(signs.growing for signs in sines)
+    return Counts(sum(signs.growing for signs in cosines), sum(signs.growing for signs in sines))
 
 
 def is_counted(point: Point) -> bool:

@@ -12,7 +12,7 @@ never searched among small eigenvalues.
 """
 
 import functools
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import groupby
@@ -25,9 +25,10 @@ from meanfield import Equation
 
 from ..bases import Floats, Integers, covariance
 from ..branches.continuation import Point
+from ..counts import Counts
 from ..equation import StationaryEquation
 from ..geometry import BlockMatrix
-from ..inertia import count_negative
+from ..inertia import signature
 from ..newton import NEUTRAL
 from ..pinning import count_beside_rotation, is_weak
 from ..projectors import plus_projector, projectors
@@ -115,37 +116,48 @@ class Perturbations:
         matrix = self.matrices([point], block.parity, block.residue)[0]
         return matrix, part.degrees, self._repulsive(point, part)
 
-    def count_mixed(self, point: Point, neutral: float) -> int:
-        """Return the number of unstable directions of an uneven state among all modes."""
+    def count_mixed(self, point: Point, neutral: float) -> tuple[int, dict[Hashable, float]]:
+        """Return the number of unstable directions of an uneven state among all modes, and determinants."""
         own = own_block(point)
         blocks = [self._mixed(point, self._part(ALL if own is None else OTHERS))] + ([] if own is None else [own])
-        return sum(_count(*block, neutral) for block in blocks)
+        counts, determinants = zip(*(_count(*block, neutral) for block in blocks), strict=True)
+        return sum(counts), dict(enumerate(determinants))
 
-    def count_even(self, points: Sequence[Point], neutral: float) -> Integers:
-        """Return the numbers of unstable directions among the cosines that are not in the block of the states."""
+    def count_even(self, points: Sequence[Point], neutral: float) -> tuple[Integers, Floats]:
+        """Return the counts among the cosines that are not in the block of the states, as :meth:`counts`."""
         return self.counts(points, "even", OTHERS, neutral)
 
-    def count_odd(self, points: Sequence[Point], residue: int, neutral: float) -> Integers:
-        """Return the numbers of unstable directions among the sines of class 0 or of all classes."""
+    def count_odd(self, points: Sequence[Point], residue: int, neutral: float) -> tuple[Integers, Floats]:
+        """Return the counts among the sines of class 0 or of all classes, as :meth:`counts`."""
         if self.fixed_angle:
-            return np.array([self._count_pinned(point, residue, neutral) for point in points])
+            pairs = (self._count_pinned(point, residue, neutral) for point in points)
+            counts, determinants = zip(*pairs, strict=True)
+            return np.array(counts), np.array(determinants)
         return self.counts(points, "odd", residue, neutral)
 
-    def counts(self, points: Sequence[Point], parity: Parity, residue: int, neutral: float) -> Integers:
-        """Return the numbers of unstable directions among cosines or sines of a part at points of one equation."""
+    def counts(
+        self, points: Sequence[Point], parity: Parity, residue: int, neutral: float
+    ) -> tuple[Integers, Floats]:
+        """Return the numbers of unstable directions among cosines or sines of a part at points of one equation.
+
+        And the determinants of their matrices, nan where these are not factorised.
+        """
         repulsive = self._repulsive(points[0], self._part(residue))
         partition = self._partition(points[0], parity, residue, neutral) if len(points) == 1 else None
         products = partial(self._products, points[0], parity, residue, neutral)
         proved = None if partition is None else partition.negative(products)
         if proved is not None:
-            return np.array([proved - repulsive])
+            return np.array([proved - repulsive]), np.array([np.nan])
         matrices = self.matrices(points, parity, residue)
         diagonals(matrices)[:] += neutral
         found: list[int] = []
+        determinants: list[float] = []
         for matrix in matrices:
             # Where nothing is negative, as at the point before, Cholesky's factorisation shows it faster.
-            found.append(count_negative(matrix, definite=found[-1:] == [0]))
-        return np.array(found) - repulsive
+            negative, determinant = signature(matrix, definite=found[-1:] == [0])
+            found.append(negative)
+            determinants.append(determinant)
+        return np.array(found) - repulsive, np.array(determinants)
 
     def _partition(self, point: Point, parity: Parity, residue: int, neutral: float) -> Partition | None:
         """Return the matrix of a part plus ``neutral``, partitioned into strong and weak modes, or None if few."""
@@ -195,13 +207,13 @@ class Perturbations:
         """Return whether the rotation mode is in a part and its eigenvalue is moved to one."""
         return parity == "odd" and residue in (0, ALL) and not self.fixed_angle
 
-    def _count_pinned(self, point: Point, residue: int, neutral: float) -> int:
+    def _count_pinned(self, point: Point, residue: int, neutral: float) -> tuple[int, float]:
         matrix, degrees, repulsive = self.block(point, Block(residue, "odd"))
         part = self._part(residue)
         rotation = part.roots * part.degrees * np.append(point.moments, 0.0).take(part.means)
         pulls = self._pulls(point, part)
         if is_weak(rotation, np.abs(pulls).sum(axis=1)):
-            return count_beside_rotation(matrix, rotation, pulls.sum(axis=1), neutral) - repulsive
+            return count_beside_rotation(matrix, rotation, pulls.sum(axis=1), neutral) - repulsive, np.nan
         return _count(matrix, degrees, repulsive, neutral)
 
     def _pulls(self, point: Point, part: Part) -> Floats:
@@ -354,7 +366,7 @@ def perturbations(point: Point) -> Perturbations:
     return _perturbations(point.equation)
 
 
-def unstable_counts(point: Point, neutral: float = NEUTRAL) -> tuple[int, int]:
+def unstable_counts(point: Point, neutral: float = NEUTRAL) -> Counts:
     """Return the numbers of unstable even and odd directions at an even state.
 
     Within the state's own block the count is that of Newton's factorisation. In the others an eigenvalue must be
@@ -364,9 +376,9 @@ def unstable_counts(point: Point, neutral: float = NEUTRAL) -> tuple[int, int]:
     return _counts([point], neutral)[0]
 
 
-def unstable_along(points: Sequence[Point]) -> list[tuple[int, int]]:
+def unstable_along(points: Sequence[Point]) -> list[Counts]:
     """Return the results of :func:`unstable_counts` at points of a branch."""
-    counts: list[tuple[int, int]] = []
+    counts: list[Counts] = []
     for _, group in groupby(points, attrgetter("equation")):
         alike = list(group)
         together = counted_together(alike[0])
@@ -388,22 +400,30 @@ def _divided(modes: Perturbations) -> bool:
     return modes.symmetry > 1 and modes.degrees.size > DIVIDED
 
 
-def _counts(points: Sequence[Point], neutral: float) -> list[tuple[int, int]]:
+def _counts(points: Sequence[Point], neutral: float) -> list[Counts]:
     """Return the numbers of unstable even and odd directions at even states of one equation, counted at once."""
     modes = perturbations(points[0])
     even = np.array([_own(point, neutral) for point in points])
+    determinants: dict[Hashable, Floats] = {}
     if _divided(modes):
-        odd = modes.count_odd(points, 0, neutral)
+        odd, determinants["odd", 0] = modes.count_odd(points, 0, neutral)
         for residue in range(1, modes.symmetry // 2 + 1):
-            shared = modes.counts(points, "even", residue, neutral)
+            shared, determinants["even", residue] = modes.counts(points, "even", residue, neutral)
             even += shared
+            if 2 * residue == modes.symmetry:
+                shared, determinants["odd", residue] = modes.counts(points, "odd", residue, neutral)
             # Cosines and sines agree except in the extreme classes.
-            odd += modes.counts(points, "odd", residue, neutral) if 2 * residue == modes.symmetry else shared
+            odd += shared
     else:
-        odd = modes.count_odd(points, ALL, neutral)
+        odd, determinants["odd", ALL] = modes.count_odd(points, ALL, neutral)
         if modes.symmetry > 1:
-            even += modes.count_even(points, neutral)
-    return list(zip(even.tolist(), odd.tolist(), strict=True))
+            others, determinants["even", OTHERS] = modes.count_even(points, neutral)
+            even += others
+    rows = zip(*(values.tolist() for values in determinants.values()), strict=True)
+    return [
+        Counts(along, across, dict(zip(determinants, row, strict=True)))
+        for along, across, row in zip(even.tolist(), odd.tolist(), rows, strict=True)
+    ]
 
 
 def _own(point: Point, neutral: float) -> int:
@@ -418,12 +438,14 @@ def unstable_halfway(point: Point) -> int:
         return 0
     blocks = [block for block in point.equation.densities.blocks_of(point) if isinstance(block, Block)]
     half = [block for block in blocks if block.residue == symmetry // 2]
-    return sum(_count(*perturbations(point).block(point, block), NEUTRAL) for block in half)
+    return sum(_count(*perturbations(point).block(point, block), NEUTRAL)[0] for block in half)
 
 
-def _count(matrix: Floats, degrees: Integers, repulsive: int, neutral: float) -> int:
+def _count(matrix: Floats, degrees: Integers, repulsive: int, neutral: float) -> tuple[int, float]:
+    """Return the number of unstable directions in a block, and the determinant of its matrix."""
     matrix.flat[:: degrees.size + 1] += neutral
-    return count_negative(matrix) - repulsive
+    negative, determinant = signature(matrix)
+    return negative - repulsive, determinant
 
 
 def blocks_of(point: Point) -> list[Block]:

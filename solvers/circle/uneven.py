@@ -14,6 +14,7 @@ from ..bases import Floats, Integers
 from ..branches.arrivals import COLLAPSE, Arrival, arrival_near, crossing
 from ..branches.continuation import Point, length, point_between
 from ..branches.orbits import SAME, SIGNIFICANT
+from ..counts import Counts
 from ..equation import StationaryEquation
 from ..newton import NEUTRAL
 from ..sizing import equation_among
@@ -29,9 +30,10 @@ from .stability import Block, classes_of, perturbations
 HALVINGS = 8
 
 
-def unstable_counts(point: Point, neutral: float = NEUTRAL) -> tuple[int, int]:
+def unstable_counts(point: Point, neutral: float = NEUTRAL) -> Counts:
     """Return the number of unstable directions among all modes, and 0, as all belong to one count."""
-    return perturbations(point).count_mixed(point, neutral), 0
+    count, determinants = perturbations(point).count_mixed(point, neutral)
+    return Counts(count, 0, determinants)
 
 
 def blocks_of(point: Point) -> list[Block]:

@@ -20,6 +20,7 @@ from ..branches.arrivals import Arrival, at_uniform
 from ..branches.continuation import Point
 from ..branches.detection import Event
 from ..branches.junctions import Departure, departure_from
+from ..counts import Counts
 from ..current import CurrentEquation
 from ..geometry import Birth, BlockMatrix, UnsymmetricMatrix
 from ..law_eigenvalues import COUNTED, RESOLVED, Signs, counting_degree, signs_in
@@ -51,13 +52,13 @@ def _signs(point: Point) -> tuple[Signs, Signs]:
     return signs_in(matrix[np.ix_(own, own)]), signs_in(matrix[np.ix_(~own, ~own)])
 
 
-def unstable_counts(point: Point, neutral: float = NEUTRAL) -> tuple[int, int]:
+def unstable_counts(point: Point, neutral: float = NEUTRAL) -> Counts:
     """Return the numbers of growing directions of the symmetry of a wave, and of all others.
 
     Those within rounding of zero do not count.
     """
     own, others = _signs(point)
-    return own.growing, others.growing
+    return Counts(own.growing, others.growing)
 
 
 def is_counted(point: Point) -> bool:

@@ -14,6 +14,7 @@ from ..branches.arrivals import Arrival
 from ..branches.continuation import Point
 from ..branches.detection import Event
 from ..branches.junctions import Departure
+from ..counts import Counts
 from ..equation import StationaryEquation
 from ..geometry import Birth, BlockMatrix, Densities
 from ..newton import NEUTRAL
@@ -98,7 +99,7 @@ class AlongParameter(Densities):
             return True
         return path.vanishes(path.value(point.q)) or path.reverses(point.q - error, point.q + error)
 
-    def unstable_counts(self, point: Point, neutral: float = NEUTRAL) -> tuple[int, int]:
+    def unstable_counts(self, point: Point, neutral: float = NEUTRAL) -> Counts:
         """Return the numbers of unstable directions, of those that keep the axis of the state and of the others."""
         return self._densities.unstable_counts(frozen(point), neutral)
 

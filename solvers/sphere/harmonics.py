@@ -11,6 +11,7 @@ known from the state, and are moved to one.
 
 import functools
 from collections import deque
+from collections.abc import Hashable
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -22,9 +23,10 @@ from ..bases.invariant import FullBasis
 from ..bases.representations import Group
 from ..bases.second_moments import ClassProducts, RingWaves
 from ..branches.continuation import Point
+from ..counts import Counts
 from ..equation import OwnMeans, StationaryEquation
 from ..geometry import BlockMatrix
-from ..inertia import count_negative
+from ..inertia import signature
 from ..newton import NEUTRAL
 from ..projectors import orthonormal
 from ..significant import significant_degrees, strengths
@@ -239,25 +241,30 @@ def signs_under(reflection: Signs, degree: Integers, order: Integers, sine: Inte
     return np.asarray(1 - 2 * ((z * (degree + order) + y * sine + x * (order + sine)) % 2))
 
 
-def unstable_counts(point: Point, neutral: float = NEUTRAL) -> tuple[int, int]:
+def unstable_counts(point: Point, neutral: float = NEUTRAL) -> Counts:
     """Return the numbers of unstable directions in the class of the branch itself, and in all others."""
     modes = harmonic_perturbations(point.equation)
-    counts = {True: 0, False: 0}
+    counts, determinants = {True: 0, False: 0}, dict[Hashable, float]()
     for block in modes.classes:
-        counts[block.own] += _unstable_in(modes, point, block, neutral)
-    return counts[True], counts[False]
+        count, determinants[block] = _unstable_in(modes, point, block, neutral)
+        counts[block.own] += count
+    return Counts(counts[True], counts[False], determinants)
 
 
 def is_stable(point: Point) -> bool:
     """Return whether no direction is unstable, up to rounding."""
     modes = harmonic_perturbations(point.equation)
-    return not any(_unstable_in(modes, point, block, NEUTRAL) for block in modes.classes)
+    return not any(_unstable_in(modes, point, block, NEUTRAL)[0] for block in modes.classes)
 
 
-def _unstable_in(modes: HarmonicPerturbations, point: Point, block: HarmonicClass, neutral: float) -> int:
+def _unstable_in(
+    modes: HarmonicPerturbations, point: Point, block: HarmonicClass, neutral: float
+) -> tuple[int, float]:
+    """Return the number of unstable directions in a class, and the determinant of its matrix."""
     inside, degrees, repulsive = modes.block(point, block)
     inside.flat[:: degrees.size + 1] += neutral
-    return count_negative(inside) - repulsive
+    negative, determinant = signature(inside)
+    return negative - repulsive, determinant
 
 
 def blocks_of(point: Point) -> list[HarmonicClass]:

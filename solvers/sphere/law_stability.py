@@ -10,6 +10,7 @@ import functools
 import numpy as np
 
 from ..branches.continuation import Point
+from ..counts import Counts
 from ..geometry import BlockMatrix, UnsymmetricMatrix
 from ..law_eigenvalues import COUNTED, MOST, RESOLVED, Signs, counting_degree, signs_in
 from ..newton import NEUTRAL
@@ -20,14 +21,16 @@ from .linearised.law_spectra import ZonalLinearisation
 from .stability import AzimuthalBlock
 
 
-def unstable_counts(point: Point, neutral: float = NEUTRAL) -> tuple[int, int]:
+def unstable_counts(point: Point, neutral: float = NEUTRAL) -> Counts:
     """Return the numbers of unstable directions about the axis, and of all others: growing eigenvalues.
 
     Those up to ``neutral`` of the noise, or within rounding of zero, do not count.
     """
     about, *others = _signs(point, neutral)
     dimension = point.equation.problem.domain.dimension
-    return about.growing, sum(repetitions(dimension, m) * signs.growing for m, signs in enumerate(others, start=1))
+    return Counts(
+        about.growing, sum(repetitions(dimension, m) * signs.growing for m, signs in enumerate(others, start=1))
+    )
 
 
 def is_counted(point: Point) -> bool:

@@ -18,6 +18,7 @@ In high sectors nothing is unstable: with the trace of the attractive part of :m
 """
 
 import functools
+from collections.abc import Hashable
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -26,9 +27,10 @@ import numpy as np
 from ..bases import Floats, Integers
 from ..bases.gegenbauer import sector_functions
 from ..branches.continuation import Point
+from ..counts import Counts
 from ..equation import StationaryEquation
 from ..geometry import BlockMatrix
-from ..inertia import count_negative
+from ..inertia import signature
 from ..newton import NEUTRAL
 from ..pinning import count_beside_rotation, is_weak
 from ..projectors import plus_projector
@@ -189,14 +191,20 @@ class Perturbations:
             matrix = plus_projector(matrix, part.roots * self.generator(part, sector, point))
         return BlockMatrix(matrix, part.degrees, repulsive)
 
-    def count_first_order(self, point: Point, sector: AzimuthalBlock, weights: Floats, neutral: float) -> int:
-        """Return the number of unstable directions of order one in a confinement, which pins rotations."""
+    def count_first_order(
+        self, point: Point, sector: AzimuthalBlock, weights: Floats, neutral: float
+    ) -> tuple[int, float]:
+        """Return the number of unstable directions of order one in a confinement, which pins rotations.
+
+        And the determinant of their matrix, nan where that is not factorised.
+        """
         matrix, degrees, repulsive = self.matrix(point, sector, weights)
         rotation, pulls = self.pinning(point, sector)
         if is_weak(rotation, np.abs(pulls).sum(axis=1)):
-            return count_beside_rotation(matrix, rotation, pulls.sum(axis=1), neutral) - repulsive
+            return count_beside_rotation(matrix, rotation, pulls.sum(axis=1), neutral) - repulsive, np.nan
         matrix.flat[:: degrees.size + 1] += neutral
-        return count_negative(matrix) - repulsive
+        negative, determinant = signature(matrix)
+        return negative - repulsive, determinant
 
     def pinning(self, point: Point, sector: AzimuthalBlock) -> tuple[Floats, Floats]:
         """Return the rotation mode of order one, (size,), and the terms of its image under the matrix by nodes.
@@ -241,24 +249,26 @@ def masses(point: Point) -> Floats:
     return point.equation.response_masses(point.b, point.q)
 
 
-def unstable_counts(point: Point, neutral: float = NEUTRAL) -> tuple[int, int]:
+def unstable_counts(point: Point, neutral: float = NEUTRAL) -> Counts:
     """Return the numbers of unstable directions about the axis, and of all others."""
     modes, weights = perturbations(point.equation), masses(point)
     zonal = point.unstable if neutral == NEUTRAL else max(0, point.unstable - 1)
-    others = 0
+    others, determinants = 0, dict[Hashable, float]()
     if modes.fixed_axis:
-        counts = (modes.count_first_order(point, sector, weights, neutral) for sector in modes.sectors[1])
-        others += modes.sectors[1][0].multiplicity * sum(counts)
+        for sector in modes.sectors[1]:
+            count, determinants[sector] = modes.count_first_order(point, sector, weights, neutral)
+            others += sector.multiplicity * count
     for sector in modes.active(point, weights):
         if sector.own or (modes.fixed_axis and sector.order == 1):
             continue
         matrix, degrees, repulsive = modes.matrix(point, sector, weights)
         matrix.flat[:: degrees.size + 1] += neutral
-        count = count_negative(matrix) - repulsive
+        negative, determinants[sector] = signature(matrix)
+        count = negative - repulsive
         if sector.order == 0:
             zonal += count
         others += sector.multiplicity * count if sector.order else 0
-    return zonal, others
+    return Counts(zonal, others, determinants)
 
 
 def blocks_of(point: Point) -> list[AzimuthalBlock]:
