@@ -1,5 +1,7 @@
 """Negative eigenvalues of symmetric matrices, counted by factorisation."""
 
+import math
+
 import numpy as np
 from scipy.linalg import lapack
 
@@ -26,7 +28,7 @@ def determinant(factor: Floats, pivots: Integers) -> float:
     """Return the determinant of a symmetric matrix from its Bunch-Kaufman factorisation, of the lower triangle."""
     diagonal = factor.diagonal()
     if pivots.item(pivots.argmin()) > 0:
-        return float(diagonal.prod())
+        return float(math.prod(diagonal.tolist()))
     single = pivots > 0
     # The two rows of a 2 x 2 pivot block follow each other.
     first = np.flatnonzero(~single)[::2]
@@ -44,7 +46,7 @@ def signature(matrix: Floats, *, definite: bool = False) -> tuple[int, float]:
     if definite:
         factor, failed = lapack.dpotrf(matrix.T, lower=1, clean=0)
         if not failed:
-            return 0, float(factor.diagonal().prod()) ** 2
+            return 0, math.prod(factor.diagonal().tolist()) ** 2
     factor, pivots, _ = lapack.dsytrf(matrix.T, lower=1, lwork=BLOCK * matrix.shape[0], overwrite_a=1)
     return negative_pivots(factor, pivots), determinant(factor, pivots)
 

@@ -214,12 +214,11 @@ def _say(followed: Followed, step: Step) -> None:
 
 def _insert_hidden(followed: Followed) -> None:
     """Insert the events of steps between whose ends two directions change their stability one after the other."""
-    knots = followed.knots
-    padded = [None, *knots, None]
-    found = [_hidden(followed, padded[place : place + 4], DEPTH) for place in range(len(knots) - 1)]
-    followed.knots = [knots[0]]
-    for inserted, knot in zip(found, knots[1:], strict=True):
-        followed.knots += [*inserted, knot]
+    padded = [None, *followed.knots, None]
+    counted = [None if knot is None else knot.counted for knot in padded]
+    for place in range(len(followed.knots) - 2, -1, -1):
+        if hidden_crossing(counted[place : place + 4]) is not None:
+            followed.knots[place + 1 : place + 1] = _hidden(followed, padded[place : place + 4], DEPTH)
 
 
 def _hidden(followed: Followed, knots: Sequence[Knot | None], depth: int) -> list[Knot]:

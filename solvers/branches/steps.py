@@ -137,15 +137,16 @@ def hidden_crossing(knots: Sequence[tuple[float, Counts] | None]) -> float | Non
     if first is None or second is None:
         return None
     (low, one), (high, two) = first, second
+    slack = MARGIN * (high - low)
     for name, value in one.determinants.items():
-        end = two.determinants.get(name, 0.0)
-        if not value * end > 0.0:
+        if not value * two.determinants.get(name, 0.0) > 0.0:
             continue
         falls = low if before is None else _vanishing(first, before, name)
+        if not low <= falls < high:
+            continue
         rises = high if after is None else _vanishing(second, after, name)
-        known = before is not None or after is not None
-        if known and low <= falls < rises + MARGIN * (high - low) and rises <= high:
-            return min(max(0.5 * (falls + rises), low + MARGIN * (high - low)), high - MARGIN * (high - low))
+        if falls < rises + slack <= high + slack and (before is not None or after is not None):
+            return min(max(0.5 * (falls + rises), low + slack), high - slack)
     return None
 
 
