@@ -30,6 +30,8 @@ IMAGE = 1e-2
 # differ by more than twice that change; but so they do about a middle that is not known better than to a share of
 # the distance of the states.
 NEARLY, CENTRES, NARROW = 0.5, 6, 0.1
+# Where a point happens to be beside the state met, pairs are taken up to this share of the step behind it.
+BEYOND = 0.1
 
 
 def meeting(last: Point, point: Point) -> Arrival | None:
@@ -87,7 +89,10 @@ def _meeting_image(last: Point, point: Point) -> Arrival | None:
     """Return the arrival at which a branch turns back as its own image, or None if it does not."""
     low, high, middle = last, point, turning_point(last, point)
     for _ in range(CENTRES):
-        reach = 0.9 * min(middle - last.arclength, point.arclength - middle)
+        reach = max(
+            0.9 * min(middle - last.arclength, point.arclength - middle),
+            BEYOND * (point.arclength - last.arclength),
+        )
         pairs = _pairs(last, point, middle, reach)
         if pairs is None:
             return None
