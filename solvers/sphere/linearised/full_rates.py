@@ -14,7 +14,7 @@ from meanfield import NotResolved, State
 from ...bases import EPS
 from .full_fields import STEP, FullField, full_field, is_uniform, on_grid, resolving_degree
 from .full_matrices import SAFETY, ClassMatrices, Linearisation, Pair
-from .full_spectra import WHOLE, class_values
+from .full_spectra import WHOLE, lowest_level
 from .harmonic_tables import Harmonic
 from .uniform import uniform_eigenvalues
 
@@ -81,7 +81,7 @@ def _refined(lowest: "_Lowest") -> float:
     All eigenvalues of a small class are computed to high relative accuracy. Those of a large one would be taken
     from a dense matrix, whose rounding error is more than that of the Rayleigh quotient that is there.
     """
-    return lowest.pair.level if lowest.block.table.size > WHOLE else class_values(lowest.block, 0.0).pairs[0].level
+    return lowest.pair.level if lowest.block.table.size > WHOLE else lowest_level(lowest.block)
 
 
 def _acting_degree(field: FullField) -> int:

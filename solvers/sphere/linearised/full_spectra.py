@@ -120,8 +120,53 @@ def class_values(block: ClassMatrices, shift: float) -> ClassValues:
     return ClassValues(block, pairs, rounding, SAFETY * shift * np.array(moved))
 
 
+class _Graded(NamedTuple):
+    """Eigenvalues of a class in the basis of the eigenvectors of W off its known kernels.
+
+    Attributes
+    ----------
+    values : (k,) float
+        Minus the rates in units of D, the slowest first.
+    turned : (k, k) float
+        Their eigenvectors on the basis, as columns.
+    errors : (k,) float
+        Their errors by the solver.
+    vectors : (n, k) float
+        The basis on the harmonics.
+    sizes : (k,) float
+        The roots of the eigenvalues of W.
+    small : int
+        How many of these are taken from the grid, the first.
+    """
+
+    values: Floats
+    turned: Floats
+    errors: Floats
+    vectors: Floats
+    sizes: Floats
+    small: int
+
+
+def lowest_level(block: ClassMatrices) -> float:
+    """Return the lowest rate of a class in units of D, by all of its eigenvalues."""
+    return -float(_graded(block).values[0])
+
+
 def _graded_pairs(block: ClassMatrices) -> tuple[list[Pair], Floats]:
     """Return all pairs of a class, and first-order bounds of their rounding errors."""
+    values, turned, errors, vectors, sizes, small = _graded(block)
+    # Of W where it is used, of its factor Q on the grid elsewhere.
+    rounding = np.where(np.arange(sizes.size) < small, np.sqrt(block.top) * sizes, block.top)
+    squares = sizes[:, None] ** 2
+    errors = errors + EPS * (
+        np.abs(values) * (rounding @ (turned**2 / squares)) + block.coupled * np.sum(turned**2 * squares, axis=0)
+    )
+    x, y = (vectors @ scaled for scaled in (turned / sizes[:, None], turned * sizes[:, None]))
+    return [Pair(-float(value), x[:, k], y[:, k]) for k, value in enumerate(values)], SAFETY * errors
+
+
+def _graded(block: ClassMatrices) -> _Graded:
+    """Return the eigenvalues of a class."""
     known = np.concatenate([block.mass, block.rotations], axis=1)
     others = np.linalg.qr(known, mode="complete")[0][:, known.shape[1] :]
     squares, vectors = np.linalg.eigh(others.T @ block.witten @ others)
@@ -131,16 +176,7 @@ def _graded_pairs(block: ClassMatrices) -> tuple[list[Pair], Floats]:
     sizes = np.append(sizes, np.sqrt(squares[small:]))
     modes = vectors.T @ block.modes
     inner = np.eye(sizes.size) - (modes * block.lambdas) @ modes.T
-    values, turned, errors = graded(sizes, inner)
-    # Of W where it is used, of its factor Q on the grid elsewhere.
-    rounding = np.where(np.arange(sizes.size) < small, np.sqrt(block.top) * sizes, block.top)
-    pairs = [
-        Pair(-float(value), vectors @ (turned[:, k] / sizes), vectors @ (turned[:, k] * sizes))
-        for k, value in enumerate(values)
-    ]
-    shares = (turned / sizes[:, None]) ** 2
-    errors += EPS * (np.abs(values) * (rounding @ shares) + block.coupled * (sizes**2 @ turned**2))
-    return pairs, SAFETY * errors
+    return _Graded(*graded(sizes, inner), vectors, sizes, small)
 
 
 def _refined(block: ClassMatrices, vectors: Floats) -> tuple[Floats, Floats]:
