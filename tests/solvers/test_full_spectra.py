@@ -27,6 +27,7 @@ from solvers.sphere.linearised.full_fields import full_field
 from solvers.sphere.linearised.full_matrices import Linearisation
 from solvers.sphere.linearised.full_spectra import class_values
 from solvers.sphere.linearised.layouts import slowest_rate, spectrum
+from solvers.sphere.linearised.second_variation import bounds_by_second_variation
 from tests import problems
 
 EPS = np.finfo(float).eps
@@ -192,6 +193,19 @@ def test_classes_left_out_have_no_slower_rate(name):
     whole = Linearisation(full_field(state), 64)
     lowest = min(whole.matrices(table).lowest(1)[0].level for table in whole.tables)
     assert abs(slowest_rate(state) / lowest - 1.0) < 1e-8
+
+
+@pytest.mark.parametrize("name", ["octahedral", "octahedral metastable", "cubic", "tetrahedral", "prismatic"])
+def test_the_second_variation_bounds_the_rates_of_classes(name):
+    """It has a bound of all classes in which nothing grows, and of no other."""
+    whole = Linearisation(full_field(crystal(name)[0]), 48)
+    bounds = bounds_by_second_variation(whole)
+    for table in whole.tables:
+        level = whole.matrices(table).lowest(1)[0].level
+        assert (level > 0.0) == (table.first in bounds)
+        assert level >= bounds.get(table.first, -np.inf)
+        # Rounding times the size of W.
+        assert bounds.get(table.first, 0.0) > -1e-3
 
 
 def test_no_more_harmonics_are_asked_for_than_are_affordable(monkeypatch):

@@ -1,8 +1,9 @@
 """The slowest decay rate of a state on S^2 without an axis, one small symmetric matrix per class of harmonics.
 
 The harmonics go up to a degree that resolves the root of the density, and further until those left out change the
-rate no more: the few harmonics tried first show which classes cannot have it, and how many more the others need. A
-rate too small for this method is taken from :mod:`.full_spectra` where its class is small.
+rate no more: the second variation and the few harmonics tried first show which classes cannot have it, and how many
+more harmonics the others need. A rate too small for this method is taken from :mod:`.full_spectra` where its class
+is small.
 """
 
 from typing import NamedTuple
@@ -16,6 +17,7 @@ from .full_fields import STEP, FullField, full_field, is_uniform, on_grid, resol
 from .full_matrices import SAFETY, ClassMatrices, Linearisation, Pair
 from .full_spectra import WHOLE, lowest_level
 from .harmonic_tables import Harmonic
+from .second_variation import bounds_by_second_variation
 from .uniform import uniform_eigenvalues
 
 # The root of the density has so little left beyond the first degree tried, and while several classes may have the
@@ -54,11 +56,11 @@ def slowest_rate(state: State) -> float:
     field, share = full_field(state), FIRST_SHARE
     # On fewer harmonics the perturbations that a high degree attracts are not there, and nothing would tell.
     degree = _acting_degree(field)
-    # By class, the lowest rate less a few times what truncation may change it by.
+    # By class a lower bound: of rates that are known the lowest, less a few times what truncation may change it by.
     bounds: dict[Harmonic, float] = {}
     while True:
         whole = resolved(field, share, degree)
-        degree = whole.degree
+        degree, bounds = whole.degree, bounds or bounds_by_second_variation(whole)
         found, slowest = _lowest(whole, bounds)
         level, noise = slowest.pair.level, slowest.noise
         allowed = max(TRUNCATION_TOLERANCE * abs(level), EPS)
