@@ -49,7 +49,7 @@ def finer(generator: np.random.Generator) -> Finding:
     field = np.round(generator.normal(size=3) * 10.0 ** generator.uniform(-2.0, -0.5), 3)
     confinement = CosineSeries(tuple(field.tolist())) if generator.uniform() < 0.5 else None
     problem = McKeanVlasov(Circle(), CosineSeries(weights), confinement=confinement)
-    return _same_in_finer_steps(problem, (0.8, float(np.round(generator.uniform(2.5, 4.0), 2))))
+    return same_in_finer_steps(problem, (0.8, float(np.round(generator.uniform(2.5, 4.0), 2))))
 
 
 def finer_on_sphere(generator: np.random.Generator) -> Finding:
@@ -59,7 +59,7 @@ def finer_on_sphere(generator: np.random.Generator) -> Finding:
     field = np.round(generator.normal(size=2) * 10.0 ** generator.uniform(-2.0, -0.5), 3)
     confinement = GegenbauerSeries(tuple(field.tolist()), 3) if generator.uniform() < 0.5 else None
     problem = McKeanVlasov(Sphere(3), GegenbauerSeries(tuple(weights.tolist()), 3), confinement=confinement)
-    return _same_in_finer_steps(problem, (0.7, float(np.round(generator.uniform(1.1, 1.6), 2))))
+    return same_in_finer_steps(problem, (0.7, float(np.round(generator.uniform(1.1, 1.6), 2))))
 
 
 SUBJECTS = {
@@ -70,7 +70,8 @@ SUBJECTS = {
 }
 
 
-def _same_in_finer_steps(problem: McKeanVlasov, interval: tuple[float, float]) -> Finding:
+def same_in_finer_steps(problem: McKeanVlasov, interval: tuple[float, float]) -> Finding:
+    """Judge the special points of a diagram by those of one in steps a quarter as long."""
     call = f"bifurcation_diagram({problem!r}, {interval})"
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")

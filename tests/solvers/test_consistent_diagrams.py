@@ -8,9 +8,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from meanfield import Circle, CosineSeries, Diagram, External, McKeanVlasov
+from meanfield import Circle, CosineSeries, Diagram, External, GegenbauerSeries, McKeanVlasov, Sphere
 from solvers import bifurcation_diagram
-from tests.campaigns.diagrams import consistent
+from tests.campaigns.diagrams import consistent, same_in_finer_steps
 from tests.consistency import contradictions
 
 
@@ -100,3 +100,54 @@ def test_a_wrong_arclength_contradicts(plain):
 def test_a_branch_that_is_there_twice_contradicts(plain):
     twice = replace(plain, branches=(*plain.branches, replace(plain.branches[1], label="another")))
     assert any("in a row" in text for text in contradictions(twice))
+
+
+@pytest.mark.parametrize(
+    ("coefficients", "field", "interval"),
+    [
+        # Two pairs of directions become stable on the branch of five clusters and unstable again, within one step.
+        ((-1.073, -1.13, -1.149, -0.795, -1.088), None, (0.8, 2.59)),
+        ((-0.791, -1.099, -0.551, -0.837, -0.939), (0.031, 0.076, -0.043), (0.8, 3.59)),
+        # The last point of a branch is beside the more symmetric state at which it ends.
+        ((-0.957, -0.982, -0.613, -0.619, -0.821), (-0.063, -0.003, -0.044), (0.8, 3.79)),
+    ],
+)
+def test_the_special_points_are_those_in_finer_steps(coefficients, field, interval):
+    problem = McKeanVlasov(Circle(), CosineSeries(coefficients), confinement=field and CosineSeries(field))
+    finding = same_in_finer_steps(problem, interval)
+    assert finding.detail == "", finding.call
+
+
+def test_branch_points_within_one_step_are_where_the_smallest_eigenvalue_vanishes():
+    """On five clusters a rotation by 2 pi/5 keeps modes of class 2 apart, here in quadrature without a solver."""
+    coefficients = np.array([-1.073, -1.13, -1.149, -0.795, -1.088])
+    found = diagram(tuple(coefficients), None, (0.8, 2.59))
+    (branch,) = (branch for branch in found.branches if branch.label == "5-cluster")
+    places = [place for place, label in enumerate(branch.point_labels) if label == "BP"][1:]
+    assert len(places) == 2
+    angles = 2.0 * np.pi * np.arange(256) / 256
+    degrees = np.arange(1, 6)
+    waves = np.cos(np.outer(degrees, angles))
+    for place in places:
+        moments = branch.cosine[place, degrees]
+        masses = np.exp(-branch.coupling[place] * (coefficients * moments) @ waves)
+        masses /= masses.sum()
+        covariance = (waves * masses) @ waves.T - np.outer(moments, moments)
+        linearised = np.eye(5) + branch.coupling[place] * covariance * coefficients
+        assert np.abs(np.linalg.eigvals(linearised)).min() < 1e-11
+
+
+@pytest.mark.parametrize(
+    ("coefficients", "field", "interval"),
+    [
+        # Branches turn back as their own images where the coupling is no parabola, or beside one of their points.
+        ((-3.135, -4.701), (-0.028, 0.033), (0.88, 1.35)),
+        ((-3.14, -5.16), (0.214, 0.265), (0.73, 1.2)),
+        ((-2.995, -5.035), (-0.012, 0.036), (0.9, 1.23)),
+    ],
+)
+def test_branches_on_the_sphere_end_where_they_turn_back(coefficients, field, interval):
+    problem = McKeanVlasov(Sphere(3), GegenbauerSeries(coefficients, 3), confinement=GegenbauerSeries(field, 3))
+    found = bifurcation_diagram(problem, interval, rates=False)
+    assert contradictions(found) == []
+    assert all(point.status == "converged" for point in found.events("fold"))
