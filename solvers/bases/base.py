@@ -69,7 +69,17 @@ class Cosines(Protocol):
 
 
 class Fourier(Protocol):
-    """Operations of bases of cosines and sines on the circle."""
+    """Operations of bases of cosines and sines on the circle.
+
+    A state that no confinement holds keeps its angle by the unknown ``held_by``; ``mirrors`` are the axes that it
+    may have.
+    """
+
+    mirrors: tuple[float, ...]
+    held_by: int | None
+
+    def turning(self, means: Floats) -> Floats:
+        """Return the derivative of given means under rotation."""
 
     def means_from(self, moments: NDArray[np.complex128]) -> Floats:
         """Return the means of the modes by complex moments <exp(-ikt)> of degrees from 0, (size,)."""

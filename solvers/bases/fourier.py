@@ -42,6 +42,8 @@ class FourierBasis(Basis):
         Angles of axes, equally spaced in half a turn: a state has images by reflection about them.
     rotations
         The number of rotations by which it has images, those by shares of a turn.
+    held_by
+        The unknown that keeps a state from turning without a confinement, a sine that is zero; None if none does.
     """
 
     modes: Modes = CircleModes()
@@ -59,8 +61,10 @@ class FourierBasis(Basis):
         confinement: Any = None,
         mirrors: tuple[float, ...] = (),
         rotations: int = 1,
+        held_by: int | None = None,
     ) -> None:
         self.mirrors = mirrors
+        self.held_by = held_by
         self.rotations = rotations
         self.cells = cells
         self.symmetry = symmetry
@@ -75,7 +79,10 @@ class FourierBasis(Basis):
 
     def resized(self, cells: Integers, nodes: int) -> "FourierBasis":
         """Return the same basis with other cells and another number of nodes."""
-        return FourierBasis(cells, nodes, self.symmetry, self.confinement, self.mirrors, self.rotations)
+        held_by = self.held_by
+        if held_by is not None:
+            held_by = cells.size + int(np.searchsorted(cells, self.cells[held_by - self.cells.size]))
+        return FourierBasis(cells, nodes, self.symmetry, self.confinement, self.mirrors, self.rotations, held_by)
 
     def confined(self, confinement: Any) -> "FourierBasis":
         """Return the same basis in another confinement."""
@@ -182,10 +189,12 @@ class FourierBasis(Basis):
 
     def rotation(self, moments: Floats) -> Floats | None:
         """Return the derivative of the means under rotation, or None if a confinement fixes the angle."""
-        if self.confinement is not None:
-            return None
-        cosine, sine = np.split(moments, 2)
-        return np.concatenate([-self.cells * sine[self.cells], self.cells * cosine[self.cells]])
+        return None if self.confinement is not None else self.turning(self.means(moments))
+
+    def turning(self, means: Floats) -> Floats:
+        """Return the derivative of given means under rotation."""
+        cosine, sine = np.split(means, 2)
+        return np.concatenate([-self.cells * sine, self.cells * cosine])
 
     def images(self, b: Floats) -> list[Floats]:
         """Return the state and its images by reflection, and by half its period where that is among the rotations.

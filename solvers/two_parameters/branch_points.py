@@ -262,7 +262,7 @@ def born_of(plane: Plane, place: tuple[float, float], basis: Basis, b: Floats) -
     complement = None if curve is None else curve.complement
     if curve is not None and complement is not None and complement.born is not None:
         return Born(curve, b, place, *in_group(plane, complement.born, packed_moments(basis, b), place))
-    if curve is not None and complement is not None and complement.uneven and plane.confined:
+    if curve is not None and complement is not None and complement.uneven:
         lengths = np.hypot(*moments_from(basis, b))
         if complement.born_symmetry:
             # The basis takes its symmetry from the moments there are.

@@ -129,11 +129,19 @@ class GradientState(AtState):
 
     @cached_property
     def matrix(self) -> Floats:
-        """J, (size, size)."""
+        """J, (size, size), where no confinement keeps a state from turning with its left null vector in one column.
+
+        That is orthogonal to G wherever it is taken, since the free energy has images of a state alike: a step of
+        Newton's method leaves the unknown of the column as it is, and folds are where the sum is singular.
+        """
         weights = self.weighted.weights
         matrix: Floats = self.covariance * (self.coefficients.attractions / weights)
         matrix *= -weights[:, None]
         matrix.reshape(-1)[:: weights.size + 1] += 1.0
+        fourier = self.weighted.basis.fourier
+        if fourier is not None and fourier.held_by is not None:
+            left = self.coefficients.attractions * fourier.turning(self.moments) / weights
+            matrix[:, fourier.held_by] += left / np.linalg.norm(left)
         return matrix
 
     @cached_property

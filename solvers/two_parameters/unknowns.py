@@ -1,6 +1,6 @@
 """Bases and unknowns of states in the plane of two parameters from their moments, and back."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 
 import numpy as np
@@ -81,17 +81,25 @@ def uneven_basis(plane: Plane, lengths: Floats, place: tuple[float, float]) -> F
     Raises
     ------
     InvalidInput
-        If nothing holds it in place, or the potential does not act on densities of its symmetry.
+        If nothing holds it in place under softmax attention, or the potential does not act on densities of its
+        symmetry.
     NotResolved
         If it has too many significant modes.
     """
-    if not plane.confined:
-        raise InvalidInput(
-            "curves of states without a reflection axis are followed where a confinement holds them; start from "
-            "one that has an axis"
-        )
-    require(plane.problem, Capability.GIBBS_MAP, "curves of states without an axis in a confinement")
+    require(plane.problem, Capability.GIBBS_MAP, "curves of states without an axis on the circle")
     even = basis_of(plane, lengths, place, 0.0)
+    if not plane.confined:
+        if not plane.of_gradient:
+            raise InvalidInput(
+                "curves of states of softmax attention without a reflection axis are followed where a confinement "
+                "holds them; start from one that has an axis"
+            )
+        # A mode that is strong keeps its phase: axes, if there are any, are where it has crests and troughs.
+        cell = int(np.argmax(lengths[even.degrees]))
+        count = int(even.degrees[cell])
+        mirrors = tuple((np.pi * np.arange(count) / count).tolist())
+        held_by = even.cells.size + cell
+        return FourierBasis(even.cells, even.nodes, even.symmetry, None, mirrors, 2 * even.symmetry, held_by)
     rotations = max(1, plane.confining_symmetry)
     return FourierBasis(even.cells, even.nodes, even.symmetry, None, plane.axes, rotations)
 
@@ -180,17 +188,24 @@ def in_group(plane: Plane, group: Group, moments: Pair, place: tuple[float, floa
     return basis, basis.means(basis.moments_from(cosine, sine)) / basis.degrees
 
 
-def from_axis(plane: Plane, moments: Pair) -> tuple[float, Floats] | None:
-    """Return the reflection axis of a state among those of the plane, and its moments from there; None without."""
-    for axis in plane.axes:
+def from_axis(axes: Sequence[float], moments: Pair) -> tuple[float, Floats] | None:
+    """Return the reflection axis of a state among some, and its moments from there; None without."""
+    for axis in axes:
         turned = _counted_from(axis, moments)
         if np.abs(turned.imag).max() <= SIGNIFICANT:
             return axis, turned.real
     return None
 
 
-def with_or_without_axis(plane: Plane, moments: Pair, place: tuple[float, float]) -> tuple[Basis, Floats]:
+def with_or_without_axis(
+    plane: Plane, moments: Pair, place: tuple[float, float], axes: Sequence[float] | None = None
+) -> tuple[Basis, Floats]:
     """Return the basis and the unknown of a state at a point of the plane, about its axis if it has one.
+
+    Parameters
+    ----------
+    axes
+        Angles at which it may have one, by default those of the plane.
 
     Raises
     ------
@@ -199,12 +214,15 @@ def with_or_without_axis(plane: Plane, moments: Pair, place: tuple[float, float]
     NotResolved
         If it has too many significant modes.
     """
-    about = from_axis(plane, moments)
+    about = from_axis(plane.axes if axes is None else axes, moments)
     if about is not None:
-        basis = basis_of(plane, about[1], place, about[0])
+        basis = basis_of(plane, about[1], place, about[0] if plane.confined else 0.0)
         return basis, unknown_of(basis, about[1])
     series = _counted_from(0.0, moments)
     uneven = uneven_basis(plane, np.abs(series), place)
+    if uneven.held_by is not None:
+        degree = uneven.degrees[uneven.held_by]
+        series = _counted_from(-float(np.angle(series[degree])) / degree, moments)
     return uneven, uneven.means_from(series) / uneven.degrees
 
 

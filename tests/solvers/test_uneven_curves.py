@@ -5,10 +5,8 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from meanfield import Circle, CosineSeries, External, InvalidInput, McKeanVlasov, Outcome
+from meanfield import Circle, CosineSeries, External, McKeanVlasov, Outcome
 from solvers import bifurcation_diagram, curve, phase_diagram
-from solvers.two_parameters import start_of
-from solvers.two_parameters.starts import located, plane_of
 from tests import brute_force
 from tests.campaigns.phases import random_place
 
@@ -154,17 +152,6 @@ def test_a_curve_passes_where_its_field_vanishes_and_says_what_is_not_told():
     assert "nothing holds states without an axis" in warning
     check(found)
     on_diagram(found)
-
-
-def test_states_that_may_turn_are_refused():
-    """Without a confinement all rotations of a state without an axis are states."""
-    diagram = bifurcation_diagram(TILTED, (1.2, 3.2), rates=False)
-    (event,) = [event for event in diagram.events("fold") if "uneven" in diagram.branches[event.branch].label]
-    start = start_of(event)
-    free = start._replace(problem=start.problem.replace(confinement=None))
-    plane = plane_of(free, ("w1", "coupling"), (-0.77, 0.035))
-    with pytest.raises(InvalidInput, match="followed where a confinement holds them"):
-        located(free, plane, free.first)
 
 
 def test_a_phase_diagram_in_a_field_without_an_axis_is_that_of_brute_force():

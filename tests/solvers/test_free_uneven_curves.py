@@ -1,0 +1,115 @@
+"""Curves of states on the circle without a reflection axis that no confinement holds in place."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from meanfield import (
+    Circle,
+    ContinuityEquation,
+    CosineSeries,
+    Curve,
+    Diagram,
+    InvalidInput,
+    McKeanVlasov,
+    SoftmaxAttention,
+    SpecialPoint,
+)
+from solvers import bifurcation_diagram, curve
+
+COEFFICIENTS = (-0.75, -0.639, -0.715, -1.007, -0.901)
+INTERVAL = (-1.0, -0.5)
+EPS = np.finfo(float).eps
+
+
+def diagram_at(first: float) -> Diagram:
+    problem = McKeanVlasov(Circle(), CosineSeries((first, *COEFFICIENTS[1:])))
+    return bifurcation_diagram(problem, (0.8, 3.0), rates=False)
+
+
+def uneven_folds(diagram: Diagram) -> list[SpecialPoint]:
+    return [point for point in diagram.events("fold") if "uneven" in diagram.branches[point.branch].label]
+
+
+@pytest.fixture(scope="module")
+def diagram() -> Diagram:
+    return diagram_at(COEFFICIENTS[0])
+
+
+@pytest.fixture(scope="module")
+def folds(diagram: Diagram) -> Curve:
+    (start,) = uneven_folds(diagram)
+    return curve(start, "w1", INTERVAL)
+
+
+def test_points_are_folds_of_diagrams(folds):
+    """Diagrams follow the states in the coupling, with the rotation in another part of the matrix."""
+    rows = np.flatnonzero((folds.second > 2.92) & (folds.second < 3.0))
+    assert rows.size >= 3
+    for row in rows:
+        expected = [point.coupling for point in uneven_folds(diagram_at(float(folds.first[row])))]
+        assert min(abs(each - folds.second[row]) for each in expected) < 1e-11
+
+
+def test_the_curve_ends_at_the_tricritical_point_of_branch_points(diagram, folds):
+    """Where the branch that loses its axis turns; before, it would go back along images of its own states."""
+    starts = [
+        point for point in diagram.events("branch point") if "sine modes of class 0 modulo 1" in point.description
+    ]
+    located = [
+        point
+        for start in starts
+        for point in curve(start, "w1", INTERVAL).special_points
+        if point.type == "tricritical"
+    ]
+    (end,) = folds.special_points
+    assert end.type == "tricritical"
+    assert min(abs(end.coupling - point.coupling) for point in located) < 1e-12 * end.coupling
+    assert folds.second.argmin() in (0, len(folds) - 1)
+
+
+def test_both_curves_begin_there(folds):
+    (end,) = folds.special_points
+    again, line = (curve(end, "w1", INTERVAL, type=kind) for kind in ("fold", "transition"))
+    for found in (again, line):
+        assert min(abs(point.coupling - end.coupling) for point in found.special_points) < 1e-12 * end.coupling
+
+
+def test_the_states_of_the_line_have_equal_energies(folds):
+    """Each is a Gibbs density by quadrature, and so are their free energies."""
+    (end,) = folds.special_points
+    line = curve(end, "w1", INTERVAL, type="transition")
+    angles = 2.0 * np.pi * np.arange(512) / 512
+    degrees = np.arange(1, 6)
+    waves = np.concatenate([np.cos(np.outer(degrees, angles)), np.sin(np.outer(degrees, angles))])
+    for row in range(2, len(line), 6):
+        weights = np.tile((line.first[row], *COEFFICIENTS[1:]), 2) * line.second[row]
+        energies = []
+        for cosine, sine in ((line.cosine, line.sine), (line.other_cosine, line.other_sine)):
+            moments = np.concatenate([cosine[row, degrees], sine[row, degrees]])
+            values = np.exp(-(weights * moments) @ waves)
+            means = waves @ values / values.sum()
+            assert np.abs(means - moments).max() < 1e-12
+            energies.append(-0.5 * float(weights @ moments**2) - np.log(values.mean()))
+        assert abs(energies[0] - energies[1]) < 64 * EPS * line.second[row]
+
+
+@pytest.mark.parametrize("angle", [1.0, -2.3])
+def test_the_angle_of_the_start_does_not_matter(diagram, folds, angle):
+    (start,) = uneven_folds(diagram)
+    turned = (start.cosine - 1j * start.sine) * np.exp(-1j * angle * np.arange(start.cosine.size))
+    found = curve(replace(start, cosine=turned.real, sine=-turned.imag), "w1", INTERVAL)
+    assert len(found) == len(folds)
+    # Points lie where steps end, which rounding decides: to first order along the curve.
+    along = folds.second + folds.slope * (found.first - folds.first)
+    assert np.abs(found.second - along)[1:].max() < 1e-11
+    # The phase of the mode that holds the states is zero all along: a step keeps it to its square.
+    assert np.abs(found.sine[:, 1]).max() < 1e-6
+
+
+def test_softmax_attention_without_a_field_is_refused_in_a_sentence(diagram):
+    (start,) = uneven_folds(diagram)
+    problem = ContinuityEquation(Circle(), SoftmaxAttention(2.0))
+    with pytest.raises(InvalidInput, match="softmax attention without a reflection axis"):
+        curve(replace(start, problem=problem), "beta", (1.0, 3.0))
