@@ -226,13 +226,30 @@ def _followed(
     followed = _follow(task, register, method)
     if followed is None:
         return None
-    crossings = _crossings(followed, register)
+    crossings = _cut_where_mirrored(followed, _crossings(followed, register))
     twin = _twin(followed, crossings, ends)
     if twin is None or _meets(task, twin[0], walked):
         return followed, crossings
     finer = replace(method, max_step=method.max_step / FINER, tolerance=method.tolerance / FINER)
     followed = _follow(task, register, finer)
-    return None if followed is None else (followed, _crossings(followed, register))
+    return None if followed is None else (followed, _cut_where_mirrored(followed, _crossings(followed, register)))
+
+
+def _cut_where_mirrored(followed: Followed, crossings: Crossings) -> Crossings:
+    """Cut a branch that comes back as its own image in the middle, and say so; return the crossings that are left.
+
+    It passes a more symmetric state there, at which it ends, but which was not found.
+    """
+    if len(crossings) < 2 or not same_orbit(crossings[0][1], crossings[-1][1]):
+        return crossings
+    middle = 0.5 * (crossings[0][1].arclength + crossings[-1][1].arclength)
+    followed.knots = [knot for knot in followed.knots if knot.point.arclength <= middle]
+    followed.outcome = Outcome.JOINED_BRANCH
+    followed.warn(
+        f"the branch turns back as its own image beyond {followed.knots[-1].point.place}, where it ends; the more "
+        "symmetric state there was not found"
+    )
+    return crossings[:1]
 
 
 def _follow(task: Task, register: Register, method: Arclength) -> Followed | None:

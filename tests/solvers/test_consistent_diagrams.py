@@ -8,8 +8,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from meanfield import Circle, CosineSeries, Diagram, External, GegenbauerSeries, McKeanVlasov, Sphere
+from meanfield import Circle, CosineSeries, Diagram, External, GegenbauerSeries, McKeanVlasov, Outcome, Sphere
 from solvers import bifurcation_diagram
+from solvers.circle import uneven
 from tests.campaigns.diagrams import consistent, same_in_finer_steps
 from tests.consistency import contradictions
 
@@ -72,6 +73,19 @@ def test_a_branch_without_an_axis_in_no_field_is_not_turned():
     bends = np.diff(branch.sine[:, 2], 2)
     assert np.all(bends[:-1] < 1e-2)
     assert len(branch) < 25
+
+
+def test_a_branch_whose_end_is_not_found_is_cut_with_a_word(monkeypatch):
+    """Without that it would go on over images of its own states to where it begins."""
+    whole = diagram((-0.9858, -0.9886, -1.0003, -1.013), "0.0358*cos(3*t)-0.0225*cos(6*t)", (0.86, 3.36))
+    monkeypatch.setattr(uneven, "_meeting_even", lambda last, point: None)
+    found = diagram((-0.9858, -0.9886, -1.0003, -1.013), "0.0358*cos(3*t)-0.0225*cos(6*t)", (0.86, 3.36))
+    said = [warning for warning in found.warnings if "turns back as its own image" in warning]
+    assert said
+    cut = {warning.split(":")[0] for warning in said}
+    joined = {branch.label for branch in whole.branches if branch.outcome is Outcome.JOINED_BRANCH}
+    assert {"uneven 1-cluster (2) from the search", "uneven 3-cluster from the search"} <= cut & joined
+    assert not any(text.startswith(f"{label} has") for text in contradictions(found) for label in cut)
 
 
 @pytest.fixture(scope="module")
