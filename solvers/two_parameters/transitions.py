@@ -148,8 +148,7 @@ class TransitionEquation(ExtendedEquation):
 
     def _halves(self, complement: Complement) -> bool:
         """Return whether perturbations of a class halve the symmetry of a state."""
-        halving = complement.pitchfork and complement.squares is None
-        return halving and not complement.rotates(self.plane.confined)
+        return complement.pitchfork and complement.squares is None
 
     def _is_further(self, complement: Complement) -> bool:
         return not self._halves(complement)

@@ -216,7 +216,7 @@ def with_or_without_axis(
     """
     about = from_axis(plane.axes if axes is None else axes, moments)
     if about is not None:
-        basis = basis_of(plane, about[1], place, about[0] if plane.confined else 0.0)
+        basis = basis_of(plane, about[1], place, about[0])
         return basis, unknown_of(basis, about[1])
     series = _counted_from(0.0, moments)
     uneven = uneven_basis(plane, np.abs(series), place)

@@ -108,6 +108,35 @@ def test_the_angle_of_the_start_does_not_matter(diagram, folds, angle):
     assert np.abs(found.sine[:, 1]).max() < 1e-6
 
 
+def test_a_line_ends_where_its_state_gains_an_axis():
+    """There the sines about that have, in quadrature, a second neutral direction beside the rotation."""
+    coefficients = (-0.728, -1.078, -1.027, -1.089, -0.659, -0.671)
+    found = bifurcation_diagram(McKeanVlasov(Circle(), CosineSeries(coefficients)), (0.8, 3.0), rates=False)
+    start = next(
+        point
+        for point in found.events("transition")
+        if "uneven" in found.branches[point.branch].label and 2.762 < point.coupling < 2.7625
+    )
+    line = curve(start, "w2", (-1.178, -0.978))
+    (end,) = line.special_points
+    assert end.type == "end point"
+    # In the orientation of the curve.
+    assert np.abs(line.cosine[-1] - line.cosine[-2]).max() < 1e-3
+    assert np.abs(line.sine[-1] - line.sine[-2]).max() < 1e-3
+    angles = 2.0 * np.pi * np.arange(512) / 512
+    degrees = np.arange(1, 7)
+    waves = np.concatenate([np.cos(np.outer(degrees, angles)), np.sin(np.outer(degrees, angles))])
+    attraction = np.array(coefficients)
+    attraction[1] = end.values[0]
+    weights = end.coupling * np.tile(attraction, 2)
+    moments = np.concatenate([end.cosine[degrees], end.sine[degrees]])
+    masses = np.exp(-(weights * moments) @ waves)
+    masses /= masses.sum()
+    covariance = (waves * masses) @ waves.T - np.outer(moments, moments)
+    sizes = np.linalg.svd(np.eye(12) + covariance * weights, compute_uv=False)
+    assert sizes[-2] < 1e-10 < 1e-3 < sizes[-3]
+
+
 def test_softmax_attention_without_a_field_is_refused_in_a_sentence(diagram):
     (start,) = uneven_folds(diagram)
     problem = ContinuityEquation(Circle(), SoftmaxAttention(2.0))
