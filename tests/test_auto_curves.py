@@ -83,6 +83,18 @@ def _uneven(kind):
     return folds if kind == "fold" else curve(folds.special_points[-1], "w1", (-0.77, 0.035), type=kind)
 
 
+def _free(kind):
+    """Curves of a state on the circle without an axis that no confinement holds, beside their tricritical point."""
+    problem = McKeanVlasov(Circle(), CosineSeries((-0.75, -0.639, -0.715, -1.007, -0.901)))
+    diagram = bifurcation_diagram(problem, (0.8, 3.0), rates=False)
+    (start,) = [event for event in diagram.events("fold") if "uneven" in diagram.branches[event.branch].label]
+    if kind == "transition":
+        folds = curve(start, "w1", (-0.8, -0.7))
+        line = curve(folds.special_points[0], "w1", (-0.8, -0.7), type=kind)
+        start = line.point(int(np.argmin(np.abs(line.first + 0.73))))
+    return curve(start, "w1", (-0.77, -0.6))
+
+
 CURVES = {
     "fold": lambda: _followed(TRANSFORMER, "fold", "beta", (2.6, 9.0)),
     "fold in coefficients": lambda: _followed(
@@ -99,6 +111,8 @@ CURVES = {
     ),
     "uneven fold": lambda: _uneven("fold"),
     "uneven line": lambda: _uneven("transition"),
+    "uneven fold without a field": lambda: _free("fold"),
+    "uneven line without a field": lambda: _free("transition"),
     "threshold": lambda: _followed(TRANSFORMER, "branch point", "beta", (2.6, 9.0)),
     "line": lambda: _followed(TRANSFORMER, "transition", "beta", (2.6, 9.0)),
     "line between clusters": _between_clusters,

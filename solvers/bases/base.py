@@ -71,11 +71,9 @@ class Cosines(Protocol):
 class Fourier(Protocol):
     """Operations of bases of cosines and sines on the circle.
 
-    A state that no confinement holds keeps its angle by the unknown ``held_by``; ``mirrors`` are the axes that it
-    may have.
+    A state that no confinement holds keeps its angle by the unknown ``held_by``.
     """
 
-    mirrors: tuple[float, ...]
     held_by: int | None
 
     def turning(self, means: Floats) -> Floats:

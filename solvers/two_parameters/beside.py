@@ -90,7 +90,7 @@ def symmetric_part(plane: Plane, state: AtState, image: int) -> Symmetric:
     own = state.unknown
     mean = 0.5 * (own + basis.images(own)[image])
     if basis.fourier is not None:
-        return with_or_without_axis(plane, moments_from(basis, mean), state.place, basis.fourier.mirrors)
+        return with_or_without_axis(plane, moments_from(basis, mean), state.place)
     cosine, sine = packed_moments(basis, mean)
     zonal = zonal_places(largest_degree(cosine.size))
     rest = np.hypot(length(np.delete(cosine, zonal), 0.0), length(sine, 0.0))

@@ -1,6 +1,6 @@
 """Bases and unknowns of states in the plane of two parameters from their moments, and back."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator
 from functools import partial
 
 import numpy as np
@@ -188,33 +188,35 @@ def in_group(plane: Plane, group: Group, moments: Pair, place: tuple[float, floa
     return basis, basis.means(basis.moments_from(cosine, sine)) / basis.degrees
 
 
-def from_axis(axes: Sequence[float], moments: Pair) -> tuple[float, Floats] | None:
-    """Return the reflection axis of a state among some, and its moments from there; None without."""
-    for axis in axes:
+def from_axis(plane: Plane, moments: Pair) -> tuple[float, Floats] | None:
+    """Return the reflection axis of a state that a plane admits, and its moments from there; None without."""
+    for axis in plane.axes if plane.confined else _possible_axes(moments):
         turned = _counted_from(axis, moments)
         if np.abs(turned.imag).max() <= SIGNIFICANT:
             return axis, turned.real
     return None
 
 
-def with_or_without_axis(
-    plane: Plane, moments: Pair, place: tuple[float, float], axes: Sequence[float] | None = None
-) -> tuple[Basis, Floats]:
-    """Return the basis and the unknown of a state at a point of the plane, about its axis if it has one.
+def _possible_axes(moments: Pair) -> Iterator[float]:
+    """Yield the angles at which a state may have an axis: 0, and the crests and troughs of its strongest mode."""
+    yield 0.0
+    series = _counted_from(0.0, moments)
+    degree = 1 + int(np.argmax(np.abs(series[1:])))
+    yield from (np.pi * np.arange(degree) - np.angle(series[degree])) / degree
 
-    Parameters
-    ----------
-    axes
-        Angles at which it may have one, by default those of the plane.
+
+def with_or_without_axis(plane: Plane, moments: Pair, place: tuple[float, float]) -> tuple[Basis, Floats]:
+    """Return the basis and the unknown of a state at a point of the plane, about its axis if it has one.
 
     Raises
     ------
     InvalidInput
-        If it has none and nothing holds it in place, or the potential does not act on densities of its symmetry.
+        If it has none and nothing holds it in place under softmax attention, or the potential does not act on
+        densities of its symmetry.
     NotResolved
         If it has too many significant modes.
     """
-    about = from_axis(plane.axes if axes is None else axes, moments)
+    about = from_axis(plane, moments)
     if about is not None:
         basis = basis_of(plane, about[1], place, about[0])
         return basis, unknown_of(basis, about[1])
