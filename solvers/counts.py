@@ -20,3 +20,7 @@ class Counts(tuple[int, int]):
         counts = super().__new__(cls, (along, across))
         counts.determinants = determinants or {}
         return counts
+
+    def __getnewargs__(self) -> tuple[int, int, Mapping[Hashable, float]]:
+        """Return what copies are made from."""
+        return (*self, self.determinants)

@@ -81,7 +81,8 @@ class FourierBasis(Basis):
         """Return the same basis with other cells and another number of nodes."""
         held_by = self.held_by
         if held_by is not None:
-            held_by = cells.size + int(np.searchsorted(cells, self.cells[held_by - self.cells.size]))
+            (place,) = np.flatnonzero(cells == self.cells[held_by - self.cells.size]).tolist()
+            held_by = cells.size + place
         return FourierBasis(cells, nodes, self.symmetry, self.confinement, self.mirrors, self.rotations, held_by)
 
     def confined(self, confinement: Any) -> "FourierBasis":

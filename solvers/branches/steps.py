@@ -270,19 +270,23 @@ def _change(event: Event, last: Point, point: Point) -> int:
 
 
 def _missed(first: Point, second: Point, met: Point) -> float:
-    """Return the distance of a state from the cubic through two points, at right angles to their chord."""
+    """Return the distance of a state from the cubic through two points, at right angles to their chord.
+
+    Of its images by rotation that of the branch.
+    """
     first, met = first.on(second.equation), met.on(second.equation)
+    met_b = second.equation.unturned(met.b, second.b, second.moments)
     way_b, way_q = second.b - first.b, second.q - first.q
 
     def ahead(arclength: float) -> float:
         b, q = hermite((first, second), arclength)
-        return float(way_b @ (b - met.b)) + way_q * (q - met.q)
+        return float(way_b @ (b - met_b)) + way_q * (q - met.q)
 
     ends = first.arclength, second.arclength
     if not ahead(ends[0]) < 0.0 < ahead(ends[1]):
-        return min(length(met.b - end.b, met.q - end.q) for end in (first, second))
+        return min(length(met_b - end.b, met.q - end.q) for end in (first, second))
     b, q = hermite((first, second), float(brentq(ahead, *ends, xtol=4 * EPS * max(1.0, ends[1]), rtol=4 * EPS)))
-    return length(b - met.b, q - met.q)
+    return length(b - met_b, q - met.q)
 
 
 def _finest(point: Point) -> float:

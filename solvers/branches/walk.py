@@ -238,11 +238,15 @@ def _followed(
 def _cut_where_mirrored(followed: Followed, crossings: Crossings) -> Crossings:
     """Cut a branch that comes back as its own image in the middle, and say so; return the crossings that are left.
 
-    It passes a more symmetric state there, at which it ends, but which was not found.
+    It does where it is at one end of the interval twice, in images of one state: in between it passes a more
+    symmetric state, at which it ends, but which was not found.
     """
-    if len(crossings) < 2 or not same_orbit(crossings[0][1], crossings[-1][1]):
+    if len(crossings) < 2:
         return crossings
-    middle = 0.5 * (crossings[0][1].arclength + crossings[-1][1].arclength)
+    (_, one), (_, other) = crossings[0], crossings[-1]
+    if abs(one.q - other.q) > LOCATED * one.q or not same_orbit(one, other):
+        return crossings
+    middle = 0.5 * (one.arclength + other.arclength)
     followed.knots = [knot for knot in followed.knots if knot.point.arclength <= middle]
     followed.outcome = Outcome.JOINED_BRANCH
     followed.warn(

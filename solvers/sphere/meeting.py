@@ -10,6 +10,8 @@ singular at the point itself; the means of such pairs are even functions of the 
 it.
 """
 
+from itertools import pairwise
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -98,7 +100,10 @@ def _meeting_image(last: Point, point: Point) -> Arrival | None:
             return None
         if _same_lengths(*pairs[0], pairs[2][0], IMAGE):
             return _arrival_between(pairs, point, middle)
-        low, high = _about_turn(low, high, pairs)
+        around = _about_turn(low, high, pairs)
+        if around is None:
+            return None
+        low, high = around
         if _same_lengths(*pairs[0], pairs[2][0], NEARLY):
             moved = _moved(pairs, middle, reach)
         elif high.arclength - low.arclength > NARROW * reach:
@@ -111,12 +116,12 @@ def _meeting_image(last: Point, point: Point) -> Arrival | None:
     return None
 
 
-def _about_turn(low: Point, high: Point, pairs: list[tuple[Point, Point]]) -> tuple[Point, Point]:
-    """Return the nearest of known points between which the coupling turns."""
+def _about_turn(low: Point, high: Point, pairs: list[tuple[Point, Point]]) -> tuple[Point, Point] | None:
+    """Return the nearest of known points between which the coupling turns; None if by rounding it does nowhere."""
     known = sorted([low, high, *(each for pair in pairs for each in pair)], key=lambda each: each.arclength)
-    rises = low.solution.tangent_q > 0.0
-    first = next(place for place, each in enumerate(known) if (each.solution.tangent_q > 0.0) != rises)
-    return known[first - 1], known[first]
+    rises = known[0].solution.tangent_q > 0.0
+    turned = (pair for pair in pairwise(known) if (pair[1].solution.tangent_q > 0.0) != rises)
+    return next(turned, None)
 
 
 def _moved(pairs: list[tuple[Point, Point]], middle: float, reach: float) -> float | None:

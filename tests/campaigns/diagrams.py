@@ -7,7 +7,7 @@ import warnings
 
 import numpy as np
 
-from meanfield import Circle, CosineSeries, GegenbauerSeries, McKeanVlasov, MeanfieldError, Sphere
+from meanfield import Circle, CosineSeries, Diagram, GegenbauerSeries, McKeanVlasov, MeanfieldError, Sphere
 from solvers import Arclength, bifurcation_diagram
 from tests.campaigns import Finding, Verdict
 from tests.consistency import contradictions
@@ -71,40 +71,53 @@ SUBJECTS = {
 
 
 def same_in_finer_steps(problem: McKeanVlasov, interval: tuple[float, float]) -> Finding:
-    """Judge the special points of a diagram by those of one in steps a quarter as long."""
-    call = f"bifurcation_diagram({problem!r}, {interval})"
+    """Judge the special points of a diagram by those of one in steps a quarter as long, one by one."""
+    call = f"bifurcation_diagram({problem!r}, {interval}, search=True)"
+    finer = Arclength(max_step=0.0125, tolerance=2.5e-4)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        plain = bifurcation_diagram(problem, interval, rates=False)
-        finer = bifurcation_diagram(
-            problem, interval, rates=False, method=Arclength(max_step=0.0125, tolerance=2.5e-4)
-        )
-    places = [
-        sorted((point.type, float(point.coupling)) for point in each.special_points if point.type != "endpoint")
-        for each in (plain, finer)
-    ]
-    lacking, beyond = (
-        [one for one in mine if not any(one[0] == two[0] and abs(one[1] - two[1]) <= 1e-6 for two in other)]
-        for mine, other in (places[::-1], places)
+        diagrams = [
+            bifurcation_diagram(problem, interval, search=True, rates=False, method=method)
+            for method in (None, finer)
+        ]
+    plain, other = (
+        [(point.type, float(point.coupling)) for point in diagram.special_points if point.type != "endpoint"]
+        for diagram in diagrams
     )
-    if not lacking and not beyond:
+    for event in tuple(plain):
+        twin = next((each for each in other if each[0] == event[0] and abs(each[1] - event[1]) <= 1e-6), None)
+        if twin is not None:
+            plain.remove(event)
+            other.remove(twin)
+    if not plain and not other:
         return Finding(Verdict.RIGHT, call)
-    said = [warning for warning in plain.warnings if "were looked for at the ends" not in warning]
-    detail = f"only in finer steps: {lacking[:6]}, only in plain ones: {beyond[:6]}"
-    return Finding(Verdict.SAID if said else Verdict.SILENT, call, "; ".join([detail, *said]))
+    detail = f"only in finer steps: {other[:6]}, only in plain ones: {plain[:6]}"
+    return Finding(
+        Verdict.SAID if _said(diagrams[0]) else Verdict.SILENT, call, "; ".join([detail, *_said(diagrams[0])])
+    )
 
 
 def _judged(problem: McKeanVlasov, interval: tuple[float, float]) -> Finding:
-    call = f"bifurcation_diagram({problem!r}, {interval})"
+    call = f"bifurcation_diagram({problem!r}, {interval}, search=True)"
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         try:
-            diagram = bifurcation_diagram(problem, interval, rates=False)
+            diagram = bifurcation_diagram(problem, interval, search=True, rates=False)
         except MeanfieldError as error:
             return Finding(Verdict.REFUSED, call, str(error))
     found = contradictions(diagram)
     if not found:
         return Finding(Verdict.RIGHT, call)
-    # That branches apart from all others may be missing is said of every diagram with a search.
-    said = [warning for warning in diagram.warnings if "were looked for at the ends" not in warning]
-    return Finding(Verdict.SAID if said else Verdict.SILENT, call, "; ".join([*found[:6], *said]))
+    named = {text.split(":")[0].split(" has ")[0] for text in found}
+    said = [warning for warning in _said(diagram) if all(name in warning for name in named)]
+    return Finding(Verdict.SAID if said else Verdict.SILENT, call, "; ".join([*found[:6], *_said(diagram)]))
+
+
+def _said(diagram: Diagram) -> list[str]:
+    """Return the warnings of a diagram but those that every one with a search or limited depth has."""
+    general = (
+        "were looked for at the ends",
+        "were followed: beyond depth",
+        "were followed: states there have no axis",
+    )
+    return [warning for warning in diagram.warnings if not any(text in warning for text in general)]

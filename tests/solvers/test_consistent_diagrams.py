@@ -17,7 +17,7 @@ from tests.consistency import contradictions
 
 def diagram(coefficients, field, interval):
     problem = McKeanVlasov(Circle(), CosineSeries(coefficients), confinement=field and External(field))
-    return bifurcation_diagram(problem, interval, rates=False)
+    return bifurcation_diagram(problem, interval, search=True, rates=False)
 
 
 @pytest.mark.parametrize(
@@ -32,10 +32,38 @@ def diagram(coefficients, field, interval):
         ((-1.0048, -0.9868, -0.9974, -0.9848), "-0.0097*cos(3*t)-0.0613*cos(6*t)", (0.77, 2.95)),
         # States without an axis in no field, which must not be turned from point to point.
         ((-0.9588, -1.0371, -1.134, -0.7445, -0.8933), None, (0.62, 2.87)),
+        # The end of such a branch, turned, is on its cubic.
+        ((-0.779, -0.68, -0.838, -0.906, -1.018), None, (1.5, 2.43)),
+        ((-1.05, -0.951, -1.072, -0.992, -0.673), None, (1.5, 3.02)),
     ],
 )
 def test_diagrams_found_to_contradict_themselves(coefficients, field, interval):
-    assert contradictions(diagram(coefficients, field, interval)) == []
+    found = diagram(coefficients, field, interval)
+    assert contradictions(found) == []
+    assert not any("without a located event" in warning for warning in found.warnings)
+
+
+@pytest.mark.parametrize(
+    ("problem", "parameter", "interval"),
+    [
+        # On two clusters odd modes do not act.
+        (McKeanVlasov(Circle(), CosineSeries((-0.5, -1.0, -0.3))), "w1", (-0.9, -0.1)),
+        # The state turns with the field.
+        (
+            McKeanVlasov(
+                Circle(), CosineSeries((-1.0,)), confinement=External.from_expression("-0.3*cos(t-phi)", phi=0.0)
+            ),
+            "confinement_phi",
+            (-1.0, 1.0),
+        ),
+    ],
+)
+def test_a_branch_with_one_state_at_both_ends_is_whole(problem, parameter, interval):
+    found = bifurcation_diagram(problem.at(coupling=3.0), interval, parameter=parameter, rates=False)
+    assert not any("its own image" in warning for warning in found.warnings)
+    whole = [branch for branch in found.branches if {branch.values[0], branch.values[-1]} == set(interval)]
+    label = "2-cluster" if parameter == "w1" else "1-cluster"
+    assert label in {branch.label for branch in whole} or "primary" in {branch.label for branch in whole}
 
 
 @pytest.mark.parametrize("seed", [0, 2, 3])
