@@ -345,7 +345,11 @@ def _branch_event(
 
 
 def _merged(events: list[Event]) -> list[Event]:
-    """Return events with crossings at one place merged, as cosine and sine copies of a two-dimensional type."""
+    """Return events with crossings at one place merged, as cosine and sine copies of a two-dimensional type.
+
+    Their blocks keep the order that they have in the events, which at one place rounding decides.
+    """
+    places = {block: place for place, event in enumerate(events) for block in event.blocks}
     merged: list[Event] = []
     for event in sorted(events, key=lambda event: event.point.arclength):
         last = merged[-1] if merged else None
@@ -358,6 +362,9 @@ def _merged(events: list[Event]) -> list[Event]:
             last.meets = last.meets or event.meets
         else:
             merged.append(event)
+    for event in merged:
+        pairs = sorted(zip(event.blocks, event.kernels, strict=True), key=lambda pair: places[pair[0]])
+        event.blocks, event.kernels = (tuple(each) for each in zip(*pairs, strict=True))
     return merged
 
 
