@@ -12,7 +12,7 @@ from bisect import bisect_left
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
-from itertools import product
+from itertools import pairwise, product
 
 import numpy as np
 from scipy.optimize import brentq
@@ -197,7 +197,7 @@ def events_between(first: Point, second: Point, counts: tuple[tuple[int, int], t
     curve = _Curve(first, second)
     events = _folds(curve)
     explained = _explained_by_fold(first, second, counts) if events else counts[0] == counts[1]
-    events += _transitions(curve)
+    events += _transitions(curve, [event.point for event in events])
     if not explained:
         events += _branch_points(curve, [event.point for event in events if event.kind == "fold"])
     events.sort(key=lambda event: event.point.arclength)
@@ -219,16 +219,20 @@ def _folds(curve: _Curve) -> list[Event]:
     return [event]
 
 
-def _transitions(curve: _Curve) -> list[Event]:
+def _transitions(curve: _Curve, folds: list[Point]) -> list[Event]:
+    """Return the points at which the free energy is that of the uniform state: it is monotone between folds."""
     problem = curve.second.equation.problem
     if problem.confinement is not None or not has_free_energy(problem):
         return []
-    found = curve.zero(lambda point: point.invariant)
-    if found is None:
-        return []
-    point, spread = found
-    error = max(spread, abs(point.gap_rounding / point.gap_slope))
-    return [Event("transition", point, error, description="free energy equal to that of the uniform state")]
+    events = []
+    for first, second in pairwise([curve.first, *folds, curve.second]):
+        found = (_Curve(first, second) if folds else curve).zero(lambda point: point.invariant)
+        if found is not None:
+            point, spread = found
+            error = max(spread, abs(point.gap_rounding / point.gap_slope))
+            text = "free energy equal to that of the uniform state"
+            events.append(Event("transition", point, error, description=text))
+    return events
 
 
 def _branch_points(curve: _Curve, folds: list[Point]) -> list[Event]:
