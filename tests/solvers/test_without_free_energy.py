@@ -101,7 +101,10 @@ def test_states_are_those_of_branches_and_none_is_the_minimiser(name):
     assert {state.label for state in lacks} <= set(by_name)
     for state in lacks:
         known = by_name[state.label]
-        np.testing.assert_allclose(state.cosine, known.cosine[: state.cosine.size], atol=1e-12)
+        # Which is the last moment above rounding, rounding decides.
+        count = min(state.cosine.size, known.cosine.size)
+        np.testing.assert_allclose(state.cosine[:count], known.cosine[:count], atol=1e-12)
+        assert max(np.abs(each.cosine[count:]).max(initial=0.0) for each in (state, known)) < 1e-12
         assert (state.unstable, state.observables) == (known.unstable, {})
         assert state.slowest_rate == pytest.approx(known.slowest_rate, rel=1e-9)
     assert [state.unstable for state in lacks] == sorted(state.unstable for state in lacks)
