@@ -29,9 +29,9 @@ FINEST_SHARE, LEAP = 1e-3, 0.02
 # A branch has met the uniform state at an amplitude of this share of the distance of further critical couplings:
 # what its square excites of their modes is then as small a share of it.
 SMALL = 0.1
-# The cubic through two points is off the curve by the fourth power of their distance: a state off it by this share
-# of that is on another branch.
-MISSED = 1e-3
+# The cubic through two points at a distance h is off the curve by h^4/384 times its fourth derivative: a state off
+# it by this share of h, 0.05 at the most, is on another branch, or h is too long for a curve that bends so sharply.
+OFF_CURVE = 1e-3
 # A branch turns at a state if its slope there is below this share of those beside it.
 TURNING = 1e-2
 # Eigenvalues of J below this at a located branch point belong to its kernel.
@@ -105,9 +105,8 @@ class Step:
         """Whether the more symmetric state is beside the curve: that of another branch, near this one."""
         if self.meeting is None or not np.any(self.meeting.point.b):
             return False
-        return _missed(self.first, self.second, self.meeting.point) > MISSED * (
-            self.second.arclength - self.first.arclength
-        )
+        way = self.second.arclength - self.first.arclength
+        return _missed(self.first, self.second, self.meeting.point) > OFF_CURVE * way
 
     @property
     def events(self) -> list[Event]:
@@ -270,10 +269,7 @@ def _change(event: Event, last: Point, point: Point) -> int:
 
 
 def _missed(first: Point, second: Point, met: Point) -> float:
-    """Return the distance of a state from the cubic through two points, at right angles to their chord.
-
-    Of its images by rotation that of the branch.
-    """
+    """Return the distance of a state, turned to the branch, from the cubic through two points across the chord."""
     first, met = first.on(second.equation), met.on(second.equation)
     met_b = second.equation.unturned(met.b, second.b, second.moments)
     way_b, way_q = second.b - first.b, second.q - first.q

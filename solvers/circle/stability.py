@@ -138,9 +138,9 @@ class Perturbations:
     def counts(
         self, points: Sequence[Point], parity: Parity, residue: int, neutral: float
     ) -> tuple[Integers, Floats]:
-        """Return the numbers of unstable directions among cosines or sines of a part at points of one equation.
+        """Return the numbers of unstable directions among cosines or sines of a part, and determinants.
 
-        And the determinants of their matrices, nan where these are not factorised.
+        At points of one equation; the determinants are those of their matrices, nan where these are not factorised.
         """
         repulsive = self._repulsive(points[0], self._part(residue))
         partition = self._partition(points[0], parity, residue, neutral) if len(points) == 1 else None

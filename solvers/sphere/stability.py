@@ -194,9 +194,9 @@ class Perturbations:
     def count_first_order(
         self, point: Point, sector: AzimuthalBlock, weights: Floats, neutral: float
     ) -> tuple[int, float]:
-        """Return the number of unstable directions of order one in a confinement, which pins rotations.
+        """Return the number of unstable directions of order one, and the determinant of their matrix.
 
-        And the determinant of their matrix, nan where that is not factorised.
+        In a confinement, which pins rotations; the determinant is nan where the matrix is not factorised.
         """
         matrix, degrees, repulsive = self.matrix(point, sector, weights)
         rotation, pulls = self.pinning(point, sector)

@@ -288,10 +288,7 @@ class ExtendedEquation(StationaryEquation):
         return max(q, abs(float(b[-1]) - self.plane.origin))
 
     def unturned(self, guess: Floats, b: Floats, moments: Floats) -> Floats:
-        """Return a guess for the unknowns beside others, with those zero that keep states from turning."""
-        for number, basis in enumerate(self.bases):
-            if basis.fourier is not None and basis.fourier.held_by is not None:
-                guess[self._places(number).start + basis.fourier.held_by] = 0.0
+        """Return the guess: the residual keeps states from turning."""
         return guess
 
     def leaves(self, last: Floats, b: Floats) -> bool:

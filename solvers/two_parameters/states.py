@@ -116,7 +116,32 @@ class AtState:
 
 
 class GradientState(AtState):
-    """The stationary equation of the gradient law at one state; parameters are those of the base."""
+    """The stationary equation of the gradient law at one state; parameters are those of the base.
+
+    Where no confinement keeps a state from turning, the residual is G + l s: l is the unit left null vector of
+    rotation and s the sine that holds the state, see :class:`solvers.bases.FourierBasis`. As the free energy has
+    images alike, l is orthogonal to G at every b, so that the sum vanishes where both do.
+    """
+
+    def __init__(
+        self, weighted: WeightedBasis, place: tuple[float, float], coefficients: Coefficients, b: Floats
+    ) -> None:
+        super().__init__(weighted, place, coefficients, b)
+        if self._held_by is not None:
+            self.residual += self._turning * b[self._held_by]
+
+    @property
+    def _held_by(self) -> int | None:
+        fourier = self.weighted.basis.fourier
+        return None if fourier is None else fourier.held_by
+
+    @cached_property
+    def _turning(self) -> Floats:
+        """l, (size,); zero at the uniform state."""
+        fourier = self.weighted.basis.fourier
+        assert fourier is not None
+        left = self.coefficients.attractions * fourier.turning(self.moments) / self.weighted.weights
+        return np.asarray(left / max(float(np.linalg.norm(left)), np.finfo(float).tiny))
 
     def _gibbs(self) -> Gibbs:
         return self.weighted.basis.gibbs(self.field)
@@ -129,19 +154,13 @@ class GradientState(AtState):
 
     @cached_property
     def matrix(self) -> Floats:
-        """J, (size, size), where no confinement keeps a state from turning with its left null vector in one column.
-
-        That is orthogonal to G wherever it is taken, since the free energy has images of a state alike: a step of
-        Newton's method leaves the unknown of the column as it is, and folds are where the sum is singular.
-        """
+        """The derivative of the residual where it vanishes, (size, size): J, with l added to the column of s."""
         weights = self.weighted.weights
         matrix: Floats = self.covariance * (self.coefficients.attractions / weights)
         matrix *= -weights[:, None]
         matrix.reshape(-1)[:: weights.size + 1] += 1.0
-        fourier = self.weighted.basis.fourier
-        if fourier is not None and fourier.held_by is not None:
-            left = self.coefficients.attractions * fourier.turning(self.moments) / weights
-            matrix[:, fourier.held_by] += left / np.linalg.norm(left)
+        if self._held_by is not None:
+            matrix[:, self._held_by] += self._turning
         return matrix
 
     @cached_property
