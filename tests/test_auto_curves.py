@@ -95,6 +95,22 @@ def _free(kind):
     return curve(start, "w1", (-0.77, -0.6))
 
 
+@functools.cache
+def _turning():
+    problem = McKeanVlasov(Sphere(3), GegenbauerSeries((-1.092, -3.691, -2.427, -4.307)))
+    return bifurcation_diagram(problem, (1.79, 1.86), rates=False, search=True)
+
+
+def _free_on_sphere(kind, group):
+    """Curves of states on S^2 that may be turned: about the axis of their group, or about any."""
+    start = next(
+        event
+        for event in _turning().events(kind)
+        if _turning().branches[event.branch].label.startswith(f"{group} ")
+    )
+    return curve(start, "w2", (-3.75, -3.6))
+
+
 CURVES = {
     "fold": lambda: _followed(TRANSFORMER, "fold", "beta", (2.6, 9.0)),
     "fold in coefficients": lambda: _followed(
@@ -113,6 +129,8 @@ CURVES = {
     "uneven line": lambda: _uneven("transition"),
     "uneven fold without a field": lambda: _free("fold"),
     "uneven line without a field": lambda: _free("transition"),
+    "fold without a mirror on the sphere": lambda: _free_on_sphere("fold", "C_2"),
+    "line without a symmetry on the sphere": lambda: _free_on_sphere("transition", "C_1"),
     "threshold": lambda: _followed(TRANSFORMER, "branch point", "beta", (2.6, 9.0)),
     "line": lambda: _followed(TRANSFORMER, "transition", "beta", (2.6, 9.0)),
     "line between clusters": _between_clusters,

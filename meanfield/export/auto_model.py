@@ -225,7 +225,9 @@ class Forces(NamedTuple):
 def _text(model: Model) -> str:
     forces = _forces(model)
     fixed, tables = _dependence(model, forces)
+    rotations = _rotations(model, forces)
     declarations = [*_array("FIXED", fixed), *_array("DEGREES", model.degrees), *_harmonics(model, forces)]
+    declarations += _turns(rotations)
     declarations += [*(line for name in tables for line in _declared(model, name, tables))]
     calls = []
     if model.closed:
@@ -242,6 +244,7 @@ def _text(model: Model) -> str:
         "UNEVEN": ".TRUE." if model.sines else ".FALSE.",
         "AROUND": 2 * model.resolved + 33 if model.space else 1,
         "STATES": model.degrees.size,
+        "AXES": len(rotations),
         "SHAPES": _shapes(model),
         "PARTS": _parts(forces),
         "PARAMETERS": len(model.numbers),
@@ -284,6 +287,25 @@ def _harmonics(model: Model, forces: Forces) -> Iterator[str]:
     if forces.places is not None:
         for name, values in zip(FORCED, (np.arange(1, forces.size + 1), *forces.harmonics), strict=True):
             yield from _array(name, values)
+
+
+def _rotations(model: Model, forces: Forces) -> Floats:
+    """Return the generators of the rotations that turn states to others, on the unknowns of one, (k, n, n)."""
+    confined = forces.size > 0
+    if model.space:
+        return model.space.rotations(confined) if forces.places is None else np.zeros((0, 0, 0))
+    if confined or not model.sines:
+        return np.zeros((0, 0, 0))
+    degrees = np.diag(np.arange(1.0, model.unknowns + 1.0))
+    return np.block([[0.0 * degrees, -degrees], [degrees, 0.0 * degrees]])[np.newaxis]
+
+
+def _turns(rotations: Floats) -> Iterator[str]:
+    """Yield the lines that declare what rotations change."""
+    about, into, origin = np.nonzero(np.abs(rotations) > ROUNDING * np.abs(rotations).max(initial=0.0))
+    for name, places in (("ABOUT", about), ("INTO", into), ("FROM", origin)):
+        yield from _array(name, places + 1)
+    yield from _array("RATES", rotations[about, into, origin])
 
 
 def _shapes(model: Model) -> str:

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from ..equations import Equation
 from ..errors import InvalidInput
-from ..harmonics import degrees_and_orders, packed_size
+from ..harmonics import degrees_and_orders, packed_size, place, rotation_generators
 from ..harmonics.points import harmonics_at
 from ..harmonics.quadrature import gauss_rule
 
@@ -26,7 +26,7 @@ SMALL = 1e-6
 ROUNDING = 1e-10
 # Random fields at a time, how often, and their largest values.
 FIELDS, ROUNDS, LARGEST = 6, 20, 2.0
-# More unknowns than these are those of no symmetry that holds a state in place.
+# AUTO has so many unknowns at the most for dense matrices to be of use.
 MOST = 200
 # Nodes between the poles for each degree, and more.
 NODES, FEWEST = 5, 16
@@ -57,6 +57,30 @@ class Space(NamedTuple):
         moments = np.stack([_up_to(part, places) for part in (cosine, sine)], axis=1)
         return np.asarray(moments.reshape(len(moments), -1) @ self.rows.reshape(len(self.rows), -1).T)
 
+    def rotations(self, confined: bool) -> Floats:
+        """Return the generators of the rotations that do not leave the space, (k, n, n), if confined those about z.
+
+        A rotation does not if nothing of what it makes of the rows is outside.
+        """
+        rows = self.rows.reshape(len(self.rows), -1)
+        turned = np.zeros((3, *self.rows.shape))
+        for degree in np.unique(self.degrees).tolist():
+            first, own = place(degree, 0), self.degrees == degree
+            cosines = slice(first, first + degree + 1)
+            sines = slice(first + 1, first + degree + 1)
+            harmonics = np.concatenate([self.rows[own, 0, cosines], self.rows[own, 1, sines]], axis=1)
+            changes = harmonics @ rotation_generators(degree).transpose(0, 2, 1)
+            turned[:, own, 0, cosines], turned[:, own, 1, sines] = np.split(changes, [degree + 1], axis=2)
+        turned = turned.reshape(3, *rows.shape)
+        inside = turned @ rows.T
+        outside = (turned - inside @ rows).reshape(3, -1)
+        if confined:
+            free = np.eye(3)[2:] if float(np.abs(outside[2]).max()) <= SMALL else np.zeros((0, 3))
+        else:
+            axes, sizes, _ = np.linalg.svd(outside, full_matrices=False)
+            free = axes.T[sizes <= SMALL * len(rows)]
+        return np.asarray(np.einsum("ka,aij->kji", free, inside))
+
     def described(self) -> list[str]:
         """Return what the unknowns of a state are as lines."""
         head = f"U(1..{self.dimension}): moments of the state with combinations of harmonics of each degree:"
@@ -66,9 +90,9 @@ class Space(NamedTuple):
         """Return mode, degree, order and coefficient of all that is not zero, sines with negative orders."""
         degrees, orders = degrees_and_orders(int(self.degrees.max()))
         found = []
-        for mode, part, place in np.argwhere(np.abs(self.rows) > SMALL**2).tolist():
-            order = int(orders[place]) * (-1 if part else 1)
-            found.append((mode + 1, int(degrees[place]), order, float(self.rows[mode, part, place])))
+        for mode, part, column in np.argwhere(np.abs(self.rows) > SMALL**2).tolist():
+            order = int(orders[column]) * (-1 if part else 1)
+            found.append((mode + 1, int(degrees[column]), order, float(self.rows[mode, part, column])))
         return found
 
     def names(self) -> list[str]:
@@ -133,9 +157,7 @@ def _space(own: dict[int, Floats], inside: dict[int, NDArray[np.bool_]], places:
     """Return the space with some rows in the packed harmonics of each degree."""
     count = sum(len(rows) for rows in own.values())
     if count > MOST:
-        raise InvalidInput(
-            f"AUTO files hold states that some symmetry keeps in place, and these have {count} unknowns; write .nc"
-        )
+        raise InvalidInput(f"AUTO files hold states of at most {MOST} unknowns, and these have {count}; write .nc")
     whole = np.zeros((count, 2 * places))
     degrees = np.repeat(list(own), [len(rows) for rows in own.values()])
     for each, rows in own.items():
@@ -163,12 +185,12 @@ def _plain(rows: Floats) -> Floats:
     """Return an orthonormal basis of the span of independent rows, in which few entries are not zero if it can."""
     echelon = rows.copy()
     pivots: list[int] = []
-    for place in range(len(rows)):
-        row, pivot = divmod(int(np.argmax(np.abs(echelon[place:]))), rows.shape[1])
-        echelon[[place, place + row]] = echelon[[place + row, place]]
-        echelon[place] /= echelon[place, pivot]
-        others = np.arange(len(rows)) != place
-        echelon[others] -= np.multiply.outer(echelon[others, pivot], echelon[place])
+    for step in range(len(rows)):
+        row, pivot = divmod(int(np.argmax(np.abs(echelon[step:]))), rows.shape[1])
+        echelon[[step, step + row]] = echelon[[step + row, step]]
+        echelon[step] /= echelon[step, pivot]
+        others = np.arange(len(rows)) != step
+        echelon[others] -= np.multiply.outer(echelon[others, pivot], echelon[step])
         pivots.append(pivot)
     echelon, pivots = echelon[np.argsort(pivots)], sorted(pivots)
     echelon[np.abs(echelon) <= SMALL**2] = 0.0

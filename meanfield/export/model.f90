@@ -10,6 +10,8 @@ MODULE MODEL
   INTEGER, PARAMETER :: AROUND = @AROUND@
   ! Parameters, and the number of that which is unknown on a line of equal free energy.
   INTEGER, PARAMETER :: PARAMETERS = @PARAMETERS@, SECOND = @SECOND@
+  ! Axes about which states may be turned; the change of U(INTO) by that about ABOUT is RATES*U(FROM).
+  INTEGER, PARAMETER :: AXES = @AXES@
   ! The unknowns of a state, and waves that are needed.
   INTEGER, PARAMETER :: STATES = @STATES@, TOP = MAX(2*N, @FARTHEST@)
   INTEGER, PARAMETER :: TERMS = N + MERGE(2*FORCES, FORCES, UNEVEN)
@@ -272,17 +274,23 @@ CONTAINS
   END SUBROUTINE COVARIANCE
 
   SUBROUTINE HOLD_ROTATION(U, DFDU)
-    ! Without confinement every rotation of a state solves F = 0: keep Newton's steps across that direction.
+    ! Every rotation of a state that nothing holds solves F = 0: keep Newton's steps across these directions.
     DOUBLE PRECISION, INTENT(IN) :: U(STATES)
     DOUBLE PRECISION, INTENT(INOUT) :: DFDU(STATES,STATES)
-    DOUBLE PRECISION :: TURN(STATES)
-    INTEGER :: K
-    TURN(:N) = -[(K, K = 1, N)]*U(STATES-N+1:)
-    TURN(STATES-N+1:) = [(K, K = 1, N)]*U(:N)
-    IF (SUM(TURN**2) <= 1D-20) RETURN
-    DO K = 1, STATES
-      DFDU(:,K) = DFDU(:,K) - TURN*(W(K)*TURN(K)/SUM(W*TURN**2))
+    DOUBLE PRECISION :: TURNS(STATES,AXES), LENGTH
+    INTEGER :: A, B, E
+    TURNS = 0
+    DO E = 1, SIZE(RATES)
+      TURNS(INTO(E),ABOUT(E)) = TURNS(INTO(E),ABOUT(E)) + RATES(E)*U(FROM(E))
     END DO
+    DO A = 1, AXES
+      DO B = 1, A - 1
+        TURNS(:,A) = TURNS(:,A) - TURNS(:,B)*DOT_PRODUCT(TURNS(:,B), TURNS(:,A))
+      END DO
+      LENGTH = SQRT(SUM(TURNS(:,A)**2))
+      TURNS(:,A) = MERGE(TURNS(:,A)/MAX(LENGTH, 1D-10), 0D0, LENGTH > 1D-10)
+    END DO
+    DFDU = DFDU - MATMUL(TURNS, TRANSPOSE(TURNS))
   END SUBROUTINE HOLD_ROTATION
 END MODULE MODEL
 
@@ -307,7 +315,7 @@ SUBROUTINE FUNC(NDIM, U, ICP, PAR, IJAC, F, DFDU, DFDP)
     CALL STATE(S, U, P, IJAC, F, OWN, SLOPES, ENERGY, DEDP)
     IF (IJAC == 0) RETURN
     DFDU = OWN
-    IF (UNEVEN .AND. S > N .AND. FORCES == 0) CALL HOLD_ROTATION(U, DFDU)
+    IF (S == STATES) CALL HOLD_ROTATION(U, DFDU)
     IF (IJAC == 2) DFDP(:,:PARAMETERS) = SLOPES
     RETURN
   END IF
@@ -319,7 +327,7 @@ SUBROUTINE FUNC(NDIM, U, ICP, PAR, IJAC, F, DFDU, DFDP)
     CALL STATE(S, U(FIRST+1:FIRST+S), P, MIN(2*IJAC, 2), F(FIRST+1:FIRST+S), OWN, SLOPES, ENERGY, DEDP)
     F(NDIM) = F(NDIM) + SIGN*ENERGY
     IF (IJAC /= 0) THEN
-      IF (UNEVEN .AND. FORCES == 0) CALL HOLD_ROTATION(U(FIRST+1:FIRST+S), OWN)
+      CALL HOLD_ROTATION(U(FIRST+1:FIRST+S), OWN)
       DFDU(FIRST+1:FIRST+S,FIRST+1:FIRST+S) = OWN
       DFDU(FIRST+1:FIRST+S,NDIM) = SLOPES(:,SECOND)
       DFDU(NDIM,FIRST+1:FIRST+S) = SIGN*P(1)/P(2)*W(:S)*F(FIRST+1:FIRST+S)

@@ -29,6 +29,7 @@ from .quadrature import Rule as Rule
 from .quadrature import gauss_rule as gauss_rule
 from .quadrature import northern_half as northern_half
 from .quadrature import polynomials as polynomials
+from .rotations import rotation_generators as rotation_generators
 from .sums import full_density as full_density
 from .sums import polynomials_at as polynomials_at
 from .sums import zonal_density as zonal_density

@@ -76,9 +76,6 @@ class Fourier(Protocol):
 
     held_by: int | None
 
-    def turning(self, means: Floats) -> Floats:
-        """Return the derivative of given means under rotation."""
-
     def means_from(self, moments: NDArray[np.complex128]) -> Floats:
         """Return the means of the modes by complex moments <exp(-ikt)> of degrees from 0, (size,)."""
 
@@ -235,6 +232,26 @@ class Basis(Protocol):
 
     def rotation(self, moments: Floats) -> Floats | None:
         """Return the (size,) derivative of the means under rotation; None if rotation leaves the basis."""
+
+    @property
+    def phase_conditions(self) -> Floats | None:
+        """Rows with which the product of an unknown is zero, so that the state does not turn, (k, size).
+
+        None where states do not turn, or nothing keeps them from it.
+        """
+        return None
+
+    def turning(self, means: Floats) -> Floats:
+        """Return the derivatives of given means under the rotations within the basis, (size, k)."""
+        return np.zeros((means.size, 0))
+
+    def keeps_in_place(self, b: Floats) -> bool:
+        """Return whether the phase conditions, if there are any, keep a state from turning."""
+        return True
+
+    def beside(self, reference: Floats) -> "Basis":
+        """Return the same basis with phase conditions that keep states from turning beside one, if any have to."""
+        return self
 
     def images(self, b: Floats) -> list[Floats]:
         """Return a state and its images within the basis under the symmetries of the domain, itself first."""

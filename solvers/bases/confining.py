@@ -7,10 +7,18 @@ from collections.abc import Callable, Sequence
 import numpy as np
 from scipy.optimize import minimize_scalar
 
-from meanfield.harmonics import harmonics_at, largest_degree, moduli, packed_size, spread_points, zonal_places
+from meanfield.harmonics import (
+    harmonics_at,
+    largest_degree,
+    moduli,
+    packed_size,
+    rotation_generators,
+    spread_points,
+    zonal_places,
+)
 
 from .base import Floats
-from .representations import SAME_ELEMENT, Group, of_degree, rotation_about, rotation_generators, subgroup
+from .representations import SAME_ELEMENT, Group, of_degree, rotation_about, subgroup
 
 # A symmetry of a field to this share of its largest value is taken as exact.
 ROUNDING = 1e-12

@@ -190,12 +190,17 @@ class FourierBasis(Basis):
 
     def rotation(self, moments: Floats) -> Floats | None:
         """Return the derivative of the means under rotation, or None if a confinement fixes the angle."""
-        return None if self.confinement is not None else self.turning(self.means(moments))
+        return None if self.confinement is not None else self.turning(self.means(moments))[:, 0]
 
     def turning(self, means: Floats) -> Floats:
-        """Return the derivative of given means under rotation."""
+        """Return the derivative of given means under rotation, (size, 1)."""
         cosine, sine = np.split(means, 2)
-        return np.concatenate([-self.cells * sine, self.cells * cosine])
+        return np.concatenate([-self.cells * sine, self.cells * cosine])[:, None]
+
+    @functools.cached_property
+    def phase_conditions(self) -> Floats | None:
+        """The row of the unknown that is zero, (1, size); None if none is."""
+        return None if self.held_by is None else np.eye(1, self.degrees.size, self.held_by)
 
     def images(self, b: Floats) -> list[Floats]:
         """Return the state and its images by reflection, and by half its period where that is among the rotations.

@@ -8,19 +8,20 @@ their products. Moments are those with all harmonics up to ``nodes``, packed cos
 import copy
 import functools
 import math
-from collections.abc import Callable
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import block_diag, csr_array
+from scipy.sparse import csr_array
 
 from meanfield.errors import InvalidInput
 from meanfield.harmonics import Modes, SphereModes, packed_size, place
 
 from ..limits import MAX_HARMONIC_DEGREE, MAX_SPHERICAL_DEGREE
+from .actions import moved_by, turnings
 from .base import LARGE_FIELD, SMALL_FIELD, Basis, Floats, Gibbs, Integers, exp_beyond_quadratic
 from .confining import ConfiningField
-from .representations import TRIVIAL, Group, representation, rotation_generators
+from .orientation import Orientation
+from .representations import TRIVIAL, Group
 from .second_moments import SecondMoments, second_moments
 from .spherical import SphericalTransform
 
@@ -40,6 +41,8 @@ class InvariantBasis(Basis):
         The fixed part -V/D of the field, None if there is none.
     held_by
         A field whose symmetries images and rotations keep; by default the confinement.
+    reference : (size,) float, optional
+        A state beside which others are kept from turning, see :class:`solvers.bases.orientation.Orientation`.
 
     Attributes
     ----------
@@ -69,6 +72,7 @@ class InvariantBasis(Basis):
         nodes: int,
         confinement: ConfiningField | None = None,
         held_by: ConfiningField | None = None,
+        reference: Floats | None = None,
     ) -> None:
         self.group = group
         self.cells = cells
@@ -76,6 +80,7 @@ class InvariantBasis(Basis):
         self.squares = np.array(1.0 / (2.0 * self.degrees + 1.0), dtype=float)
         self.confinement = confinement
         self.held_by = held_by or confinement
+        self._reference = reference
         self._field_modes = mode_matrix(group, cells, int(cells.max()))
         self._resolve(nodes)
 
@@ -107,10 +112,26 @@ class InvariantBasis(Basis):
     def resized(self, cells: Integers, nodes: int) -> "InvariantBasis":
         """Return the same basis with other degrees and another resolution, products shared if the degrees stay."""
         if not np.array_equal(cells, self.cells):
-            return InvariantBasis(self.group, cells, nodes, self.confinement, self.held_by)
+            larger = InvariantBasis(self.group, cells, nodes, self.confinement, self.held_by)
+            return larger if self._reference is None else larger.beside(self.among(larger, self._reference))
         basis = copy.copy(self)
         basis._resolve(nodes)
         return basis
+
+    def beside(self, reference: Floats) -> "InvariantBasis":
+        """Return the same basis with rows that keep states from turning beside one, if any may turn."""
+        if not self._turnings:
+            return self
+        basis = copy.copy(self)
+        basis._reference = reference
+        vars(basis).pop("_orientation", None)
+        return basis
+
+    def among(self, larger: "InvariantBasis", b: Floats) -> Floats:
+        """Return the unknown in a basis of other degrees of what they have of a state."""
+        moved = np.zeros(larger.degrees.size)
+        moved[np.isin(larger.degrees, self.degrees)] = b[np.isin(self.degrees, larger.degrees)]
+        return moved
 
     def confined(self, confinement: Floats) -> "InvariantBasis":
         """Return the same basis in another confinement of one angle, given by the coefficients of its field."""
@@ -127,7 +148,7 @@ class InvariantBasis(Basis):
         basis = copy.copy(self)
         basis.confinement = basis.held_by = field
         basis._fixed = None if field is None else basis._confined(field)
-        for held in ("_turnings", "_companions"):
+        for held in ("_turnings", "_companions", "_orientation"):
             vars(basis).pop(held, None)
         return basis
 
@@ -254,22 +275,47 @@ class InvariantBasis(Basis):
         has an axis, none where it has none. A state that is itself invariant under some of the rotations makes
         them dependent.
         """
-        if not self._turnings:
-            return None
-        means = self.means(moments)
+        return self.turning(self.means(moments)) if self._turnings else None
+
+    def turning(self, means: Floats) -> Floats:
+        """Return the derivatives of given means under rotations within the basis, (size, k)."""
         return np.stack([turning @ means for turning in self._turnings], axis=1)
+
+    @functools.cached_property
+    def _orientation(self) -> Orientation | None:
+        """What keeps states from turning; None without a reference."""
+        if self._reference is None:
+            return None
+        return Orientation(self.group, self.degrees, self._turnings, self._axes, self._keeps, self._reference)
+
+    @property
+    def phase_conditions(self) -> Floats | None:
+        """The rows that keep states from turning, (k, size); None if none are needed."""
+        return None if self._orientation is None else self._orientation.rows
+
+    def keeps_in_place(self, b: Floats) -> bool:
+        """Return whether the rows keep a state from turning, which one far from the reference may do."""
+        return self._orientation is None or self._orientation.holds(b)
+
+    def _keeps(self, element: Floats) -> bool:
+        """Return whether a transformation keeps the field by which states are held."""
+        return self.held_by is None or self.held_by.keeps(element)
 
     @functools.cached_property
     def _companions(self) -> list[csr_array]:
         """Actions on the means of the transformations that lead to other densities of the basis."""
         elements = self.group.companions(self._axes)
-        if self.held_by is not None:
-            elements = elements[[self.held_by.keeps(element) for element in elements]]
+        elements = elements[[self._keeps(element) for element in elements]]
         degrees = np.unique(self.degrees)
-        return [acting(self.group, degrees, functools.partial(representation, element)) for element in elements]
+        return [moved_by(self.group, degrees, element) for element in elements]
 
     def images(self, b: Floats) -> list[Floats]:
-        """Return a state and its images under the transformations that keep its symmetry, modulo rotation."""
+        """Return a state and its images under the transformations that keep its symmetry, modulo rotation.
+
+        Of one beside a reference, under those by which it may come to more symmetry in the way that it stands.
+        """
+        if self._orientation is not None:
+            return [b, *self._orientation.images(b)]
         return [b, *(np.asarray(companion @ b) for companion in self._companions)]
 
     def agrees(self, field: Floats, moments: Floats) -> bool:
@@ -327,25 +373,3 @@ def mode_matrix(group: Group, cells: Integers, nodes: int) -> csr_array:
         start += len(functions)
     where = (np.concatenate(rows), np.concatenate(columns))
     return csr_array((np.concatenate(entries), where), shape=(start, 2 * size))
-
-
-def turnings(group: Group, degrees: Integers, axes: Floats | None = None) -> list[csr_array]:
-    """Return the derivatives of the invariants of some degrees under the rotations that keep them invariant.
-
-    One matrix for each free axis of the group; in a confinement for those of the axes that this admits, (k, 3).
-    """
-    return [acting(group, degrees, functools.partial(_about, axis)) for axis in group.free_among(axes)]
-
-
-def acting(group: Group, degrees: Integers, action: Callable[[int], Floats]) -> csr_array:
-    """Return the matrix on the invariant harmonics of an action given on all harmonics of each degree."""
-    blocks = []
-    for degree in degrees.tolist():
-        functions = group.harmonics(degree)
-        blocks.append(functions @ action(degree) @ functions.T)
-    return csr_array(block_diag(blocks))
-
-
-def _about(axis: Floats, degree: int) -> Floats:
-    """Return the matrix of infinitesimal rotation about an axis on the harmonics of a degree."""
-    return np.asarray(np.einsum("k,kij->ij", axis, rotation_generators(degree)))

@@ -15,10 +15,9 @@ import functools
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from meanfield.errors import ComputationFailed, InvalidInput
-from meanfield.harmonics import largest_degree, place
+from meanfield.harmonics import largest_degree, place, rotation_generators
 
 from .base import Floats, Integers
 
@@ -121,7 +120,7 @@ class Group:
         """
         free = self.free_among(axes)
         found = [np.eye(3)]
-        candidates = [one for one in _candidates(self.turns) if self._keeps(one)]
+        candidates = [one for one in _candidates(self.turns) if self.keeps(one)]
         for companion in found:
             for candidate in candidates:
                 product = candidate @ companion
@@ -129,17 +128,18 @@ class Group:
                     found.append(product)
         return np.stack(found)[1:]
 
-    def _keeps(self, element: Floats) -> bool:
+    def keeps(self, element: Floats) -> bool:
         """Return whether conjugation by an element maps the group to itself."""
         conjugates = element @ self.generators @ element.T
-        return all(self._contains(conjugate) for conjugate in conjugates)
+        return all(self.contains(conjugate) for conjugate in conjugates)
 
-    def _contains(self, element: Floats) -> bool:
+    def contains(self, element: Floats) -> bool:
+        """Return whether an element is one of the group."""
         return bool((np.abs(self.elements - element).max(axis=(1, 2)) < SAME_ELEMENT).any())
 
     def _same_coset(self, element: Floats, free: Floats) -> bool:
         """Return whether an element is a rotation about one of some free axes times an element of the group."""
-        if self._contains(element):
+        if self.contains(element):
             return True
         products = element @ self.elements
         rotations = products[np.linalg.det(products) > 0]
@@ -301,26 +301,6 @@ def _rotation_vector(element: bytes) -> tuple[float, Floats]:
     return sign, np.asarray(Rotation.from_matrix(sign * matrix).as_rotvec())
 
 
-@functools.lru_cache(maxsize=256)
-def rotation_generators(degree: int) -> Floats:
-    """Return the matrices G_x, G_y, G_z of infinitesimal rotations on the harmonics of a degree.
-
-    Returns
-    -------
-    ndarray (3, 2 l + 1, 2 l + 1)
-        Antisymmetric. A function turned by a small angle a about an axis n has the coefficients
-        ``c + a * (n . G) @ c``. Read-only.
-    """
-    orders = np.arange(-degree, degree + 1)
-    raising = np.diag(np.sqrt(degree * (degree + 1.0) - orders[:-1] * (orders[:-1] + 1.0)), -1)
-    momenta = [0.5 * (raising + raising.T), -0.5j * (raising - raising.T), np.diag(orders).astype(complex)]
-    real = _real_harmonics(degree)
-    generators = np.stack([(real.conj().T @ (-1j * momentum) @ real).real for momentum in momenta])
-    antisymmetric: Floats = 0.5 * (generators - generators.transpose(0, 2, 1))
-    antisymmetric.flags.writeable = False
-    return antisymmetric
-
-
 def of_degree(cosine: Floats, sine: Floats, degree: int) -> Floats:
     """Return the packed coefficients of a degree, of cosines 0..l, then of sines 1..l."""
     first = place(degree, 0)
@@ -344,18 +324,6 @@ def turned_moments(cosine: Floats, sine: Floats, element: Floats) -> tuple[Float
 def _acting(element: bytes, degree: int) -> Floats:
     """Return the matrix by which a transformation, given as bytes, acts on the harmonics of a degree."""
     return representation(np.frombuffer(element).reshape(3, 3), degree)
-
-
-def _real_harmonics(degree: int) -> NDArray[np.complex128]:
-    """Return the real harmonics, as columns, in the complex ones with the sign of Condon and Shortley."""
-    columns = np.zeros((2 * degree + 1, 2 * degree + 1), dtype=complex)
-    columns[degree, 0] = 1.0
-    for order in range(1, degree + 1):
-        sign = -1.0 if order % 2 else 1.0
-        up, down = degree + order, degree - order
-        columns[up, order], columns[down, order] = sign * np.sqrt(0.5), np.sqrt(0.5)
-        columns[up, degree + order], columns[down, degree + order] = -1j * sign * np.sqrt(0.5), 1j * np.sqrt(0.5)
-    return columns
 
 
 def _canonical(vectors: Floats) -> Floats:

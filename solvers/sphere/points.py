@@ -15,9 +15,10 @@ from meanfield import Sphere
 from meanfield.harmonics import gauss_rule, packed_size, sum_at
 
 from ..bases import Floats, Integers
+from ..bases.actions import turnings
 from ..bases.confining import ConfiningField
 from ..bases.gegenbauer import polynomial_table
-from ..bases.invariant import mode_matrix, turnings
+from ..bases.invariant import mode_matrix
 from ..bases.legendre import ring_tables
 from ..bases.representations import Group
 from ..bases.second_moments import orbits

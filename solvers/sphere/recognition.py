@@ -18,13 +18,13 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from meanfield.harmonics import degrees_and_orders, largest_degree
+from meanfield.harmonics import degrees_and_orders, largest_degree, rotation_generators
 
 from ..bases import Floats, Integers
 from ..bases.confining import generic
-from ..bases.representations import CYCLE, Group, of_degree, rotation_generators, subgroup, turned_moments
+from ..bases.orientation import own_axes
+from ..bases.representations import CYCLE, Group, of_degree, subgroup, turned_moments
 from .groups import axial_group, solids
-from .upright import own_axes
 
 # Moments below this share of the largest are those of a symmetry that is there.
 ABSENT = 1e-6

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..bases import Floats
+from ..bases.orientation import own_axes
 
 Complexes = NDArray[np.complex128]
 # Orders about an axis after which what stands on it once more is an image by the reflections of the coordinates.
@@ -39,13 +40,6 @@ def upright(moments: Floats, generators: tuple[Floats, ...]) -> Floats:
     for (orders, vectors), angles in zip((z, y, z), _euler(frames), strict=True):
         moments = _turned(moments @ vectors.conj(), orders, vectors, angles)
     return moments
-
-
-def own_axes(matrices: Floats) -> Floats:
-    """Return the rotations (..., 3, 3) that take the eigenvectors of symmetric matrices to the axes."""
-    frames = np.linalg.eigh(matrices)[1].swapaxes(-1, -2)
-    frames[..., 0, :] *= np.sign(np.linalg.det(frames))[..., None]
-    return frames
 
 
 def _euler(frames: Floats) -> tuple[Floats, Floats, Floats]:

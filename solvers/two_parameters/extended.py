@@ -334,7 +334,7 @@ class ExtendedEquation(StationaryEquation):
     def resolves(self, b: Floats, q: float, moments: Floats) -> bool:
         """Return whether quadratures and unknowns resolve the states, and the borders are near the null vectors."""
         found = self.system(b, q)
-        return self._borders_fit(found) and all(map(self._suffices, found.states))
+        return self._borders_fit(found) and all(state.in_place and self._suffices(state) for state in found.states)
 
     def _suffices(self, state: AtState) -> bool:
         return state.resolves() and not self._missing(state).size
@@ -365,6 +365,8 @@ class ExtendedEquation(StationaryEquation):
     def refined(self, b: Floats, q: float, moments: Floats) -> "ExtendedEquation | None":
         """Return the system with more nodes or unknowns, or other borders; None at the limits."""
         found = self.system(b, q)
+        if not all(state.in_place for state in found.states):
+            return self.in_bases(tuple(state.weighted.basis.beside(state.unknown) for state in found.states))
         if not self._borders_fit(found):
             return self.bordered_by(found)
         bases = tuple(map(self._refined_basis, found.states))

@@ -79,9 +79,8 @@ class LawState(AtState):
         """The derivatives of the field in the moments on the nodes, one row each."""
         return self._law.drift_changes(*self._at, np.diag(self._law.scales))
 
-    @cached_property
-    def matrix(self) -> Floats:
-        """J, (size, size)."""
+    def _jacobian(self) -> Floats:
+        """Return J, (size, size)."""
         weights = self.weighted.weights
         covariance = np.array([self._response(change) for change in self._changes]).T
         return np.asarray(np.eye(weights.size) - weights[:, None] * covariance / weights)
@@ -204,9 +203,8 @@ class SoftmaxState(LawState):
         means = basis.means(response)
         return np.asarray(basis.covariance(response) + np.multiply.outer(means - self.means, means))
 
-    @cached_property
-    def matrix(self) -> Floats:
-        """J, (size, size)."""
+    def _jacobian(self) -> Floats:
+        """Return J, (size, size)."""
         weights = self.weighted.weights
         scaled = weights[:, None] * self._covariance * (self.coefficients.attractions / weights)
         return np.asarray(np.eye(weights.size) - scaled)

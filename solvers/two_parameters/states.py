@@ -37,7 +37,12 @@ class WeightedBasis(NamedTuple):
 
 
 class AtState:
-    """The stationary equation at one state: its field and density, residual G, and the matrix J; the base of laws.
+    """The stationary equation at one state: its field and density, residual, and matrix; the base of laws.
+
+    The residual is G, or G + L P b where the phase conditions P of the basis keep a state from turning: the columns
+    of L are the unit left null vectors of rotations. They are orthogonal to G at every b, so that the sum vanishes
+    where both terms do: the field F of the moments commutes with rotations, and the change of F by one has no
+    integral with the density of these moments, nor with that of any field that is a function of F.
 
     Parameters
     ----------
@@ -57,7 +62,7 @@ class AtState:
     moments, means : (size,) float
         The moments a of the unknown, and those of the Gibbs density of their field.
     residual : (size,) float
-        G.
+        G + L P b.
     """
 
     def __init__(
@@ -71,6 +76,20 @@ class AtState:
         self.gibbs = self._gibbs()
         self.means = basis.means(self.gibbs.moments)
         self.residual = b - weights * self.means
+        if basis.phase_conditions is not None:
+            self.residual += self._turning @ (basis.phase_conditions @ b)
+
+    @cached_property
+    def _turning(self) -> Floats:
+        """L, (size, k); zero at the uniform state."""
+        basis = self.weighted.basis
+        left = basis.turning(self.moments) * (self.coefficients.attractions / self.weighted.weights)[:, None]
+        return np.asarray(left / np.maximum(np.linalg.norm(left, axis=0), np.finfo(float).tiny))
+
+    @property
+    def in_place(self) -> bool:
+        """Whether the rows keep the state from turning, if any have to."""
+        return self.weighted.basis.keeps_in_place(self.unknown)
 
     def _gibbs(self) -> Gibbs:
         """Return the density of the field."""
@@ -78,7 +97,12 @@ class AtState:
 
     @cached_property
     def matrix(self) -> Floats:
-        """J, (size, size)."""
+        """The derivative of the residual where it vanishes, (size, size): J + L P."""
+        conditions, matrix = self.weighted.basis.phase_conditions, self._jacobian()
+        return matrix if conditions is None else matrix + self._turning @ conditions
+
+    def _jacobian(self) -> Floats:
+        """Return J, (size, size)."""
         raise NotImplementedError
 
     @cached_property
@@ -116,32 +140,7 @@ class AtState:
 
 
 class GradientState(AtState):
-    """The stationary equation of the gradient law at one state; parameters are those of the base.
-
-    Where no confinement keeps a state from turning, the residual is G + l s: l is the unit left null vector of
-    rotation and s the sine that holds the state, see :class:`solvers.bases.FourierBasis`. As the free energy has
-    images alike, l is orthogonal to G at every b, so that the sum vanishes where both do.
-    """
-
-    def __init__(
-        self, weighted: WeightedBasis, place: tuple[float, float], coefficients: Coefficients, b: Floats
-    ) -> None:
-        super().__init__(weighted, place, coefficients, b)
-        if self._held_by is not None:
-            self.residual += self._turning * b[self._held_by]
-
-    @property
-    def _held_by(self) -> int | None:
-        fourier = self.weighted.basis.fourier
-        return None if fourier is None else fourier.held_by
-
-    @cached_property
-    def _turning(self) -> Floats:
-        """l, (size,); zero at the uniform state."""
-        fourier = self.weighted.basis.fourier
-        assert fourier is not None
-        left = self.coefficients.attractions * fourier.turning(self.moments) / self.weighted.weights
-        return np.asarray(left / max(float(np.linalg.norm(left)), np.finfo(float).tiny))
+    """The stationary equation of the gradient law at one state; parameters are those of the base."""
 
     def _gibbs(self) -> Gibbs:
         return self.weighted.basis.gibbs(self.field)
@@ -152,15 +151,12 @@ class GradientState(AtState):
         covariance: Floats = self.weighted.basis.covariance(self.gibbs.moments)
         return covariance
 
-    @cached_property
-    def matrix(self) -> Floats:
-        """The derivative of the residual where it vanishes, (size, size): J, with l added to the column of s."""
+    def _jacobian(self) -> Floats:
+        """Return J, (size, size)."""
         weights = self.weighted.weights
         matrix: Floats = self.covariance * (self.coefficients.attractions / weights)
         matrix *= -weights[:, None]
         matrix.reshape(-1)[:: weights.size + 1] += 1.0
-        if self._held_by is not None:
-            matrix[:, self._held_by] += self._turning
         return matrix
 
     @cached_property

@@ -81,19 +81,13 @@ def uneven_basis(plane: Plane, lengths: Floats, place: tuple[float, float]) -> F
     Raises
     ------
     InvalidInput
-        If nothing holds it in place under softmax attention, or the potential does not act on densities of its
-        symmetry.
+        If the law has no Gibbs map, or the potential does not act on densities of its symmetry.
     NotResolved
         If it has too many significant modes.
     """
     require(plane.problem, Capability.GIBBS_MAP, "curves of states without an axis on the circle")
     even = basis_of(plane, lengths, place, 0.0)
     if not plane.confined:
-        if not plane.of_gradient:
-            raise InvalidInput(
-                "curves of states of softmax attention without a reflection axis are followed where a confinement "
-                "holds them; start from one that has an axis"
-            )
         # A mode that is strong keeps its phase: axes, if there are any, are where it has crests and troughs.
         cell = int(np.argmax(lengths[even.degrees]))
         count = int(even.degrees[cell])
@@ -118,8 +112,6 @@ def without_axis(
 
     Raises
     ------
-    InvalidInput
-        If states of its symmetry may turn within it.
     NotResolved
         If it has too many significant modes.
     """
@@ -168,24 +160,17 @@ def in_group(plane: Plane, group: Group, moments: Pair, place: tuple[float, floa
 
     Raises
     ------
-    InvalidInput
-        If these may turn.
     NotResolved
         If it has too many significant modes.
     """
     cosine, sine = moments
-    held_by = plane.held_by
-    if group.free_among(None if held_by is None else held_by.axes).size:
-        raise InvalidInput(
-            "curves of states without an axis are followed where mirrors or half turns hold them in place, and the "
-            f"symmetry of the start is {group.name}; start from a more symmetric state"
-        )
     degrees = significant_degrees(plane, *place, group.admissible, last=largest_degree(cosine.size))
     degrees = degrees[degrees <= MAX_HARMONIC_DEGREE]
     _require_few(degrees)
     nodes = even_size(max(2 * int(degrees[-1]), solvers_of(plane.problem).geometry.fewest_nodes))
-    basis = InvariantBasis(group, degrees, min(nodes, MAX_SPHERICAL_DEGREE), held_by=held_by)
-    return basis, basis.means(basis.moments_from(cosine, sine)) / basis.degrees
+    basis = InvariantBasis(group, degrees, min(nodes, MAX_SPHERICAL_DEGREE), held_by=plane.held_by)
+    b = basis.means(basis.moments_from(cosine, sine)) / basis.degrees
+    return basis.beside(b), b
 
 
 def from_axis(plane: Plane, moments: Pair) -> tuple[float, Floats] | None:
@@ -211,8 +196,7 @@ def with_or_without_axis(plane: Plane, moments: Pair, place: tuple[float, float]
     Raises
     ------
     InvalidInput
-        If it has none and nothing holds it in place under softmax attention, or the potential does not act on
-        densities of its symmetry.
+        If it has none and the law no Gibbs map, or the potential does not act on densities of its symmetry.
     NotResolved
         If it has too many significant modes.
     """

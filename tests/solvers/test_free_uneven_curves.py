@@ -7,13 +7,10 @@ import pytest
 
 from meanfield import (
     Circle,
-    ContinuityEquation,
     CosineSeries,
     Curve,
     Diagram,
-    InvalidInput,
     McKeanVlasov,
-    SoftmaxAttention,
     SpecialPoint,
 )
 from solvers import bifurcation_diagram, curve
@@ -135,10 +132,3 @@ def test_a_line_ends_where_its_state_gains_an_axis():
     covariance = (waves * masses) @ waves.T - np.outer(moments, moments)
     sizes = np.linalg.svd(np.eye(12) + covariance * weights, compute_uv=False)
     assert sizes[-2] < 1e-10 < 1e-3 < sizes[-3]
-
-
-def test_softmax_attention_without_a_field_is_refused_in_a_sentence(diagram):
-    (start,) = uneven_folds(diagram)
-    problem = ContinuityEquation(Circle(), SoftmaxAttention(2.0))
-    with pytest.raises(InvalidInput, match="softmax attention without a reflection axis"):
-        curve(replace(start, problem=problem), "beta", (1.0, 3.0))

@@ -8,8 +8,9 @@ from scipy.spatial.transform import Rotation
 from scipy.special import lpmv
 
 from meanfield import InvalidInput
+from meanfield.harmonics import rotation_generators
 from solvers.bases import Group
-from solvers.bases.representations import TRIVIAL, representation, rotation_generators
+from solvers.bases.representations import TRIVIAL, representation
 from solvers.sphere.groups import (
     ICOSAHEDRAL,
     ICOSAHEDRAL_ROTATIONS,

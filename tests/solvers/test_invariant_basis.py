@@ -10,8 +10,8 @@ from scipy.special import lpmv
 from meanfield import GegenbauerSeries, InvalidInput, McKeanVlasov, Sphere
 from meanfield.harmonics import degrees_and_orders, packed
 from solvers.bases import FullBasis, InvariantBasis, ZonalBasis
+from solvers.bases.actions import acting
 from solvers.bases.confining import ConfiningField
-from solvers.bases.invariant import acting
 from solvers.bases.representations import TRIVIAL, representation
 from solvers.bases.second_moments import PointProducts, RingProducts
 from solvers.equation import StationaryEquation

@@ -7,7 +7,7 @@ from scipy.spatial.transform import Rotation
 
 from meanfield import GegenbauerSeries, McKeanVlasov, Sphere, critical_coupling
 from solvers.bases import InvariantBasis, legendre
-from solvers.bases.invariant import turnings
+from solvers.bases.actions import turnings
 from solvers.bases.representations import TRIVIAL, representation
 from solvers.batched import in_cycle
 from solvers.branches import deflation

@@ -1,0 +1,169 @@
+"""Curves of states on S^2 that nothing keeps from turning, against the linearisation among all harmonics."""
+
+import functools
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from meanfield import (
+    Circle,
+    ContinuityEquation,
+    Curve,
+    Diagram,
+    GegenbauerSeries,
+    McKeanVlasov,
+    SoftmaxAttention,
+    SpecialPoint,
+    Sphere,
+)
+from solvers import bifurcation_diagram, curve
+from solvers.bases import FourierBasis, InvariantBasis
+from solvers.bases.representations import rotation_about, turned_moments
+from solvers.sphere.groups import axial_group
+from solvers.two_parameters.at_place import state_at
+from solvers.two_parameters.plane import Plane
+from tests import sphere_galerkin
+
+WEIGHTS = (-1.092, -3.691, -2.427, -4.307)
+INTERVAL = (-4.191, -3.191)
+EPS = np.finfo(float).eps
+POINT = 1e-11
+
+
+@functools.cache
+def diagram() -> Diagram:
+    problem = McKeanVlasov(Sphere(3), GegenbauerSeries(WEIGHTS, 3))
+    return bifurcation_diagram(problem, (1.75, 1.86), rates=False, search=True)
+
+
+def starts(kind: str, group: str) -> list[SpecialPoint]:
+    return [point for point in diagram().events(kind) if diagram().branches[point.branch].label.split()[0] == group]
+
+
+@functools.cache
+def followed(kind: str, group: str) -> Curve:
+    return curve(starts(kind, group)[0], "w2", INTERVAL)
+
+
+def linearised(found: Curve, row: int) -> tuple[float, np.ndarray]:
+    """By quadrature: how far a state is from being stationary, and the singular values of its linearisation.
+
+    Among all harmonics that the potential acts on.
+    """
+    functions, degrees, weights = sphere_galerkin.harmonics(4, 32)
+    values = np.array(WEIGHTS)
+    values[1] = found.first[row]
+    strengths = -found.second[row] * np.append(0.0, values)[degrees] / (2 * degrees + 1)
+    moments, cosine, sine = [], found.cosine[row], found.sine[row]
+    for degree in range(5):
+        for order in range(degree + 1):
+            place = degree * (degree + 1) // 2 + order
+            moments += [pair[place] * np.sqrt(2 * degree + 1) for pair in (cosine, sine)[: 2 if order else 1]]
+    moments = np.array(moments)
+    exponent = (strengths * moments) @ functions
+    density = weights * np.exp(exponent - exponent.max())
+    density /= density.sum()
+    means = functions @ density
+    covariance = (functions * density) @ functions.T - np.outer(means, means)
+    sizes = np.linalg.svd(np.eye(degrees.size) - covariance * strengths, compute_uv=False)
+    return float(np.abs(means - moments).max()), sizes
+
+
+@pytest.mark.parametrize(
+    ("kind", "group"), [("fold", "C_1"), ("fold", "C_2"), ("fold", "C_s"), ("branch point", "C_s")]
+)
+def test_one_direction_is_neutral_besides_three_rotations(kind, group):
+    found = followed(kind, group)
+    assert len(found) > 8
+    for row in range(1, len(found) - 1, 3):
+        error, sizes = linearised(found, row)
+        assert error < 1e-12
+        assert sizes[-4] < 1e-10 < 1e-5 < sizes[-5]
+
+
+def test_states_of_the_line_have_the_energy_of_the_uniform_one():
+    found = followed("transition", "C_1")
+    assert np.ptp(found.first) > 0.5
+    for row in range(len(found)):
+        assert linearised(found, row)[0] < 1e-12
+        assert abs(found.free_energy_gap[row]) < 64 * EPS * found.second[row]
+
+
+@pytest.mark.parametrize(("kind", "group"), [("fold", "C_1"), ("fold", "C_s"), ("transition", "C_s")])
+def test_points_are_those_of_diagrams(kind, group):
+    found = followed(kind, group)
+    start = starts(kind, group)[0].coupling
+    first = WEIGHTS[1] + 0.03
+    problem = McKeanVlasov(Sphere(3), GegenbauerSeries((WEIGHTS[0], first, *WEIGHTS[2:]), 3))
+    along = curve(starts(kind, group)[0], "w2", (WEIGHTS[1] - 0.01, first))
+    expected = along.second[np.flatnonzero(along.first == first)]
+    assert expected.size == 1
+    near = sorted((start, float(expected[0])))
+    there = bifurcation_diagram(problem, (near[0] - 0.03, near[1] + 0.03), rates=False, search=True)
+    couplings = np.array([point.coupling for point in there.events(kind)])
+    assert np.abs(couplings / expected[0] - 1.0).min() < POINT
+    assert found.first.min() < first < found.first.max()
+
+
+@pytest.mark.parametrize("angle", [0.7, -2.1])
+def test_the_orientation_of_the_start_does_not_matter(angle):
+    start = starts("fold", "C_s")[0]
+    turn = rotation_about(np.array([1.0, 2.0, -2.0]) / 3.0, angle)
+    cosine, sine = turned_moments(start.cosine, start.sine, turn)
+    found, turned = followed("fold", "C_s"), curve(replace(start, cosine=cosine, sine=sine), "w2", INTERVAL)
+    assert len(turned) == len(found)
+    along = found.second + found.slope * (turned.first - found.first)
+    assert np.abs(turned.second / along - 1.0)[1:-1].max() < POINT
+
+
+def test_a_fold_curve_ends_where_the_branch_that_loses_a_mirror_turns():
+    """From there curves of all three types begin, and the organising point lies on each."""
+    problem = McKeanVlasov(Sphere(3), GegenbauerSeries(WEIGHTS, 3))
+    found = bifurcation_diagram(problem, (1.84, 1.86), rates=False, search=True)
+    ends = [
+        (point, special)
+        for point in found.events("fold")
+        if found.branches[point.branch].label.startswith("C_s")
+        for special in curve(point, "w2", INTERVAL).special_points
+        if special.type == "tricritical"
+    ]
+    assert ends
+    _, end = ends[0]
+    for kind in ("fold", "branch point"):
+        again = curve(end, "w2", INTERVAL, type=kind)
+        located = [each for each in again.special_points if each.type == "tricritical"]
+        assert min(abs(each.coupling / end.coupling - 1.0) for each in located) < 1e-12
+
+
+def random_state(basis, law):
+    """The stationary equation at a random density, which is not stationary."""
+    problem = (
+        McKeanVlasov(Sphere(3), GegenbauerSeries(WEIGHTS, 3), coupling=1.5)
+        if law == "gradient"
+        else ContinuityEquation(Circle(), SoftmaxAttention(3.0), coupling=2.0)
+    )
+    name = "w2" if law == "gradient" else "beta"
+    interval = (-4.0, -3.0) if law == "gradient" else (2.0, 4.0)
+    plane = Plane(problem, (name, "coupling"), interval, 1.0, 0.0, 0.0, np.arange(1, 33))
+    place = plane.coordinates(problem.parameters[name], problem.parameters["coupling"])
+    b = 0.2 * np.random.default_rng(1).normal(size=basis.degrees.size) / basis.degrees**2
+    return state_at(plane, basis, place, b)
+
+
+BASES = {
+    "no symmetry": lambda: InvariantBasis(axial_group(1, False, 0, False), np.arange(1, 5), 32),
+    "one mirror": lambda: InvariantBasis(axial_group(1, True, 0, False), np.arange(1, 5), 32),
+    "circle": lambda: FourierBasis(np.arange(1, 13), 64),
+}
+
+
+@pytest.mark.parametrize(
+    ("name", "law"), [("no symmetry", "gradient"), ("one mirror", "gradient"), ("circle", "softmax")]
+)
+def test_torques_of_a_density_on_itself_vanish(name, law):
+    """The residual has no part along the left null vectors of rotations, whatever the density."""
+    basis = BASES[name]()
+    state = random_state(basis, law)
+    assert np.linalg.norm(state.residual) > 1e-3
+    assert np.abs(state.residual @ state._turning).max() < 64 * EPS
