@@ -76,6 +76,29 @@ def solved_density(problem: McKeanVlasov, table: Table, cosine: Any, sine: Any) 
     return density, density * (laplacian + 0.5 * squared - exponent * laplacian)
 
 
+def linearised(problem: McKeanVlasov, coupling: float, cosine: Any, sine: Any, degree: int) -> tuple[float, Any]:
+    """Return how far a state is from being stationary, and the singular values of its linearisation.
+
+    Those of 1 - Cov S among all harmonics up to a degree beyond which the potential has none, S being the diagonal
+    of -coupling w_l/(noise (2l + 1)).
+    """
+    functions, degrees, weights = harmonics(degree, 32)
+    values = np.array(problem.potential.multipliers(problem.domain, degree), dtype=float)
+    strengths = -coupling / float(problem.noise) * values[degrees] / (2 * degrees + 1)
+    moments = []
+    for each in range(degree + 1):
+        for order in range(each + 1):
+            place = each * (each + 1) // 2 + order
+            moments += [part[place] * np.sqrt(2 * each + 1) for part in (cosine, sine)[: 2 if order else 1]]
+    exponent = (strengths * moments) @ functions
+    density = weights * np.exp(exponent - exponent.max())
+    density /= density.sum()
+    means = functions @ density
+    covariance = (functions * density) @ functions.T - np.outer(means, means)
+    sizes = np.linalg.svd(np.eye(degrees.size) - covariance * strengths, compute_uv=False)
+    return float(np.abs(means - moments)[1:].max()), sizes
+
+
 def rates(problem: McKeanVlasov, cosine: Any, sine: Any, degree: int) -> Any:
     """Return all decay rates at a state among perturbations up to a degree, ascending, rotations as zeros."""
     # Exact for products of two harmonics and a density of degree 47.

@@ -20,7 +20,8 @@ from .following import behind_start, follow, turned_back
 from .knots import Knot, Side, extended, vertical
 from .meetings import folded_end, meeting_of, meeting_short_of, separation
 from .plane import Plane
-from .recording import Row, organising, recorded, row_of, stationary_point, threshold_label, uniform_row
+from .recording import Row, organising, recorded, row_of, threshold_label, uniform_row
+from .stability import stationary_point
 from .starts import Start, plane_of
 from .thresholds import threshold_start
 from .transitions import transition_start

@@ -29,6 +29,7 @@ from .blocks import ComplementaryBlock, block_at
 from .extended import ExtendedEquation, Margins, System
 from .plane import Plane
 from .singular import Borders, SingularEquation, SingularSystem
+from .stability import class_determinants
 from .starts import MOVED, Start, first_point, located
 from .states import AtState
 from .turning import about_other_axis, turning
@@ -122,9 +123,10 @@ class BranchPointEquation(SingularEquation):
         """Return the determinants of J of the state, zero at its folds, and of the blocks of other classes."""
         (state,) = self.system(point.unknowns_on(self)[0], point.q).states
         found = {OWN: float(np.linalg.det(state.matrix))}
-        # Of classes that contain each other several are singular all along the curve.
+        # Of subgroups that contain each other several are singular all along the curve.
         if not self.complement.nested:
             found |= determinants(state, self.plane, lambda complement: complement != self.complement)
+        found |= class_determinants(state)
         return {(0, number): each for number, each in found.items()}
 
     @property

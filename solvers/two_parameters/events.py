@@ -36,7 +36,11 @@ def events_between(arc: Arc, last: Knot, knot: Knot, side: Side) -> list[Knot]:
         side.warnings.append(LET_GO)
         changed = []
     located = [_located(arc, last, knot, side, *each) for each in changed]
-    found = [each for each in located if each is not None]
+    found: list[Knot] = []
+    for each in located:
+        # Of one multiple direction several classes are singular.
+        if each is not None and not any(_same_event(each, other) for other in found):
+            found.append(each)
     if last.row.tangent[0] * knot.row.tangent[0] < 0.0 and not vertical([last, knot]):
         turn = arc.zero(_first_rate)
         # At a cusp both parameters turn.
@@ -114,6 +118,13 @@ def _same_knot(point: Point, knots: tuple[Knot, Knot]) -> Knot | None:
     return next((knot for knot in knots if abs(knot.point.arclength - point.arclength) <= tolerance), None)
 
 
+def _same_event(one: Knot, other: Knot) -> bool:
+    """Return whether two located points are one."""
+    assert one.event is not None
+    assert other.event is not None
+    return one.event.type == other.event.type and abs(one.point.arclength - other.point.arclength) <= KNOWN
+
+
 def _is_known(turn: Point, last: Knot, knot: Knot, found: list[Knot]) -> bool:
     """Return whether a turn of the first parameter is one of two knots, or an organising point between them."""
     near = any(abs(turn.arclength - each.point.arclength) <= KNOWN for each in found)
@@ -142,4 +153,4 @@ def _is_rounding(point: Point, function: Callable[[Point], float]) -> bool:
 
 def _margin(key: tuple[int, int], point: Point) -> float:
     """Return the number that vanishes where a mode is critical."""
-    return extended(point).margins(point)[key]
+    return extended(point).margin(point, key)

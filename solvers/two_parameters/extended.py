@@ -23,6 +23,7 @@ from ..limits import MAX_UNKNOWNS
 from ..significant import even_size
 from .at_place import state_at
 from .plane import Place, Plane
+from .stability import class_determinant
 from .states import AtState
 
 # States that are images of each other on two sides of the uniform state are not farther from each other than this.
@@ -195,6 +196,14 @@ class ExtendedEquation(StationaryEquation):
     def margins(self, point: Point) -> Margins:
         """Return numbers that vanish where another direction of a state is neutral too."""
         return {}
+
+    def margin(self, point: Point, key: tuple[int, int]) -> float:
+        """Return one of these numbers; of a class of harmonics also where it vanishes."""
+        place, number = key
+        state = self.system(point.unknowns_on(self)[0], point.q).states[place]
+        if number >= 0 and state.weighted.basis.invariants is not None:
+            return class_determinant(state, number)
+        return self.margins(point)[key]
 
     def changed_states(self, before: tuple[int, ...], after: tuple[int, ...]) -> set[int]:
         """Return the states of which margins may vanish between two points, by their unstable directions there.

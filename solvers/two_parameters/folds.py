@@ -22,6 +22,7 @@ from .branch_points import born_at, determinants
 from .extended import Margins, System
 from .plane import Plane
 from .singular import Borders, SingularEquation, SingularSystem
+from .stability import class_determinants
 from .starts import Start, beside, first_point, located
 from .states import AtState
 
@@ -67,7 +68,8 @@ class FoldEquation(SingularEquation):
     def margins(self, point: Point) -> Margins:
         """Return the determinants of blocks that vanish where the state is at a branch point too, by class."""
         (state,) = self.system(point.unknowns_on(self)[0], point.q).states
-        return {(0, number): found for number, found in determinants(state, self.plane).items()}
+        found = determinants(state, self.plane) | class_determinants(state)
+        return {(0, number): each for number, each in found.items()}
 
     def _asymmetry(self, point: Point) -> float:
         found = self.system(point.unknowns_on(self)[0], point.q)

@@ -15,18 +15,12 @@ from ..bases import Floats
 from ..branches.continuation import Point
 from ..branches.recording import significant_moments
 from ..branches.uniform import unstable_uniform
-from ..domains import solvers_of
-from ..equation import StationaryEquation
-from ..inertia import count_negative
-from ..newton import Solution
 from ..observables import of_states
-from ..sizing import equation_in, in_confinement
 from .extended import ExtendedEquation, System
 from .plane import Plane
+from .stability import NEUTRAL, stationary_point, unstable_directions
 from .states import AtState
 
-# Eigenvalues of the stability matrix up to this are those that vanish along the curve, and their rounding.
-NEUTRAL = 1e-9
 Pair = tuple[Floats, Floats]
 # Relative width of an interval beyond which a point is not called located.
 CONVERGED = 1e-11
@@ -53,30 +47,9 @@ class Row:
     layout: Layout = "degree"
 
 
-def stationary_point(state: AtState, problem: Equation) -> Point:
-    """Return a state of an extended system as a point of its branch, where its stability is known."""
-    geometry = solvers_of(problem).geometry
-    basis = in_confinement(problem, state.weighted.basis, geometry)
-    equation = equation_in(problem, basis, 1 if problem.fixed_coupling > 0 else -1, geometry)
-    b, q = equation.scales * state.moments, equation.q_at(problem.fixed_coupling)
-    evaluation = equation.evaluate(b, q)
-    negative = 0
-    if equation.symmetric:
-        matrix, _ = equation.linearise(b, q, evaluation.gibbs.moments)
-        # Counts beside a neutral direction leave one out of those of the own block, which this one stands for.
-        negative = count_negative(matrix + NEUTRAL * np.eye(b.size)) + 1
-    return Point(equation, Solution(b, q, evaluation, np.zeros_like(b), 1.0, negative), 0.0)
-
-
 def _turns(state: AtState) -> bool:
     """Return whether a confinement holds a state by rounding errors only, which would decide on its stability."""
     return float(np.abs(state.coefficients.forces).max()) <= NEUTRAL * float(np.abs(state.moments).max())
-
-
-def unstable_directions(point: Point) -> int:
-    """Return the number of unstable directions at a state, without those that are neutral."""
-    equation: StationaryEquation = point.equation
-    return sum(equation.densities.unstable_counts(point, NEUTRAL))
 
 
 def row_of(point: Point, system: System, layout: Layout | None = None) -> Row:

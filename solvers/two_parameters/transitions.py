@@ -29,6 +29,7 @@ from .branch_points import Born, born_at, born_of, determinants
 from .extended import ExtendedEquation, Margins, System
 from .folds import FoldEquation, null_vectors
 from .plane import Plane
+from .stability import class_determinants
 from .starts import Start, all_beside, beside, first_point, inside_first, located, threshold_of
 from .states import AtState, GradientState
 from .unknowns import Pair, Symmetric, basis_of, moments_from, unknown_among
@@ -143,7 +144,9 @@ class TransitionEquation(ExtendedEquation):
         return {
             (place, number): determinant
             for place, state in enumerate(self.system(point.unknowns_on(self)[0], point.q).states)
-            for number, determinant in determinants(state, self.plane, self._is_further).items()
+            for number, determinant in (
+                determinants(state, self.plane, self._is_further) | class_determinants(state)
+            ).items()
         }
 
     def _halves(self, complement: Complement) -> bool:
@@ -156,7 +159,11 @@ class TransitionEquation(ExtendedEquation):
     def changed_states(self, before: tuple[int, ...], after: tuple[int, ...]) -> set[int]:
         """Return the states that become unstable between two points."""
         changed = super().changed_states(before, after)
-        return {place for place in changed if 0 in (before[place], after[place])}
+        return {
+            place
+            for place in changed
+            if 0 in (before[place], after[place]) or self.bases[place].invariants is not None
+        }
 
     def _margin(self, point: Point) -> float:
         """Return a number that vanishes where a state is neutral to those of half its symmetry, the uniform to any.

@@ -20,7 +20,8 @@ from .assembling import UNIFORM, WORDS
 from .at_place import state_at
 from .extended import layout_of
 from .plane import Plane
-from .recording import Row, moments_in, organising, stationary_point
+from .recording import Row, moments_in, organising
+from .stability import stationary_point
 from .starts import located, plane_of, start_of
 from .states import GradientState
 from .transitions import MERGED, TransitionEquation, gradient_state, group_of

@@ -10,9 +10,11 @@ from meanfield import (
     Circle,
     ContinuityEquation,
     Curve,
+    CurvePoint,
     Diagram,
     GegenbauerSeries,
     McKeanVlasov,
+    OrganisingPoint,
     SoftmaxAttention,
     SpecialPoint,
     Sphere,
@@ -46,28 +48,8 @@ def followed(kind: str, group: str) -> Curve:
     return curve(starts(kind, group)[0], "w2", INTERVAL)
 
 
-def linearised(found: Curve, row: int) -> tuple[float, np.ndarray]:
-    """By quadrature: how far a state is from being stationary, and the singular values of its linearisation.
-
-    Among all harmonics that the potential acts on.
-    """
-    functions, degrees, weights = sphere_galerkin.harmonics(4, 32)
-    values = np.array(WEIGHTS)
-    values[1] = found.first[row]
-    strengths = -found.second[row] * np.append(0.0, values)[degrees] / (2 * degrees + 1)
-    moments, cosine, sine = [], found.cosine[row], found.sine[row]
-    for degree in range(5):
-        for order in range(degree + 1):
-            place = degree * (degree + 1) // 2 + order
-            moments += [pair[place] * np.sqrt(2 * degree + 1) for pair in (cosine, sine)[: 2 if order else 1]]
-    moments = np.array(moments)
-    exponent = (strengths * moments) @ functions
-    density = weights * np.exp(exponent - exponent.max())
-    density /= density.sum()
-    means = functions @ density
-    covariance = (functions * density) @ functions.T - np.outer(means, means)
-    sizes = np.linalg.svd(np.eye(degrees.size) - covariance * strengths, compute_uv=False)
-    return float(np.abs(means - moments).max()), sizes
+def linearised(point: SpecialPoint | OrganisingPoint | CurvePoint) -> tuple[float, np.ndarray]:
+    return sphere_galerkin.linearised(point.problem, float(point.coupling), point.cosine, point.sine, 4)
 
 
 @pytest.mark.parametrize(
@@ -77,7 +59,7 @@ def test_one_direction_is_neutral_besides_three_rotations(kind, group):
     found = followed(kind, group)
     assert len(found) > 8
     for row in range(1, len(found) - 1, 3):
-        error, sizes = linearised(found, row)
+        error, sizes = linearised(found.point(row))
         assert error < 1e-12
         assert sizes[-4] < 1e-10 < 1e-5 < sizes[-5]
 
@@ -86,7 +68,7 @@ def test_states_of_the_line_have_the_energy_of_the_uniform_one():
     found = followed("transition", "C_1")
     assert np.ptp(found.first) > 0.5
     for row in range(len(found)):
-        assert linearised(found, row)[0] < 1e-12
+        assert linearised(found.point(row))[0] < 1e-12
         assert abs(found.free_energy_gap[row]) < 64 * EPS * found.second[row]
 
 
@@ -134,6 +116,36 @@ def test_a_fold_curve_ends_where_the_branch_that_loses_a_mirror_turns():
         again = curve(end, "w2", INTERVAL, type=kind)
         located = [each for each in again.special_points if each.type == "tricritical"]
         assert min(abs(each.coupling / end.coupling - 1.0) for each in located) < 1e-12
+
+
+def interactions(kind: str) -> list[OrganisingPoint]:
+    return [
+        special
+        for start in starts(kind, "C_s")
+        for special in curve(start, "w2", INTERVAL).special_points
+        if special.type == "mode interaction"
+    ]
+
+
+@pytest.mark.parametrize("kind", ["fold", "branch point"])
+def test_at_mode_interactions_two_directions_are_neutral(kind):
+    located = interactions(kind)
+    assert located
+    for point in located:
+        assert point.status == "converged"
+        error, sizes = linearised(point)
+        assert error < 1e-12
+        assert sizes[-5] < 1e-10 < 1e-5 < sizes[-6]
+
+
+def test_a_line_ends_where_its_state_loses_a_symmetry_of_another():
+    """There the state of the line is one with a mirror of which it is born."""
+    ends = [each for each in followed("transition", "C_1").special_points if each.type == "end point"]
+    assert ends
+    for point in ends:
+        error, sizes = linearised(point)
+        assert error < 1e-12
+        assert sizes[-4] < 1e-10 < 1e-5 < sizes[-5]
 
 
 def random_state(basis, law):

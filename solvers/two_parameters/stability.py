@@ -1,0 +1,82 @@
+"""Stability of the states of an extended system, among all perturbations.
+
+Of a state on S^2 without an axis the harmonics invariant under a subgroup of its symmetry have those under larger
+ones among them, so that one neutral direction shows in several of these. The classes of harmonics in which unstable
+directions are counted do not overlap.
+"""
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from meanfield import Equation
+
+from ..branches.continuation import Point
+from ..domains import solvers_of
+from ..equation import StationaryEquation
+from ..geometry import BlockMatrix
+from ..inertia import count_negative, signature
+from ..newton import Solution
+from ..sizing import equation_in, in_confinement
+from .states import AtState, GradientState
+
+# Eigenvalues of the stability matrix up to this are those that vanish along the curve, and their rounding.
+NEUTRAL = 1e-9
+# Where another direction is neutral their share of the largest is larger than this at the points beside.
+CRITICAL = 1e-7
+
+
+def stationary_point(state: AtState, problem: Equation) -> Point:
+    """Return a state of an extended system as a point of its branch, where its stability is known."""
+    geometry = solvers_of(problem).geometry
+    basis = in_confinement(problem, state.weighted.basis, geometry)
+    equation = equation_in(problem, basis, 1 if problem.fixed_coupling > 0 else -1, geometry)
+    b, q = equation.scales * state.moments, equation.q_at(problem.fixed_coupling)
+    evaluation = equation.evaluate(b, q)
+    negative = 0
+    if equation.symmetric:
+        matrix, _ = equation.linearise(b, q, evaluation.gibbs.moments)
+        # Counts beside a neutral direction leave one out of those of the own block, which this one stands for.
+        negative = count_negative(matrix + NEUTRAL * np.eye(b.size)) + 1
+    return Point(equation, Solution(b, q, evaluation, np.zeros_like(b), 1.0, negative), 0.0)
+
+
+def unstable_directions(point: Point) -> int:
+    """Return the number of unstable directions at a state, without those that are neutral."""
+    equation: StationaryEquation = point.equation
+    return sum(equation.densities.unstable_counts(point, NEUTRAL))
+
+
+def class_determinants(state: AtState) -> dict[int, float]:
+    """Return determinants that vanish where a state without an axis on S^2 loses its symmetry, by class.
+
+    Of classes of harmonics that it has not, without those of which a direction is neutral all along the curve.
+    Empty for states with an axis, and for laws whose matrix is not symmetric.
+    """
+    if state.weighted.basis.invariants is None or not isinstance(state, GradientState):
+        return {}
+    found = {}
+    for number, block in _broken_classes(state):
+        sizes = np.abs(block.eigenvalues())
+        if sizes.min() > CRITICAL * sizes.max():
+            found[number] = _determinant(block)
+    return found
+
+
+def class_determinant(state: AtState, number: int) -> float:
+    """Return the determinant of one class."""
+    return next(_determinant(block) for known, block in _broken_classes(state) if known == number)
+
+
+def _determinant(block: BlockMatrix) -> float:
+    """Return the determinant of the matrix of a class, in which repulsive modes have eigenvalues of minus one."""
+    return (-1.0) ** block.repulsive * signature(block.matrix)[1]
+
+
+def _broken_classes(state: AtState) -> Iterator[tuple[int, BlockMatrix]]:
+    """Yield the numbers of the classes of harmonics that a state has not, and the matrices of those."""
+    point = stationary_point(state, state.coefficients.place.problem)
+    equation: StationaryEquation = point.equation
+    for number, block in enumerate(equation.densities.blocks_of(point)):
+        if not block.own:
+            yield number, equation.densities.block_matrix(point, block)
