@@ -399,7 +399,7 @@ class StationaryEquation:
 
     def leaves(self, last: Floats, b: Floats) -> bool:
         """Return whether unknowns found beside others are on another curve than these."""
-        return False
+        return self.basis.collapses(last, b)
 
     def resolves(self, b: Floats, q: float, moments: Floats) -> bool:
         """Return whether quadrature and unknowns resolve the density of (b, q)."""

@@ -18,6 +18,8 @@ Moments = tuple[np.ndarray, np.ndarray]
 # Between two points the trapezoidal rule gives what a derivative adds up to, up to this share of the arclength, and
 # another share of it times the change of the derivative.
 TRAPEZOIDAL, TURNED = 0.05, 0.5
+# Free energies that differ by less may be equal to rounding.
+EQUAL = 1e-12
 # Moments of the same states on two branches, between the points of one of which they are interpolated.
 SAME = 1e-6
 # Branches that touch or cross are near each other at fewer points in a row than this, or on a shorter way.
@@ -29,7 +31,7 @@ def contradictions(diagram: Diagram) -> list[str]:
     found = []
     for index, branch in enumerate(diagram.branches):
         special = [point for point in diagram.special_points if point.branch == index]
-        found += [*_along(branch), *_counts(branch, special)]
+        found += [*_along(branch), *_counts(branch, special), *_energies(branch, diagram.problem)]
     return found + list(_shared(diagram))
 
 
@@ -68,6 +70,16 @@ def _counts(branch: Branch, special: list[SpecialPoint]) -> Iterator[str]:
         counts = point.unstable_before, point.unstable_after, point.kernel_dimension
         if None not in counts and abs(counts[1] - counts[0]) > counts[2]:
             yield f"{branch.label}: {point.type} at point {point.point}, from {counts[0]} to {counts[1]} unstable"
+
+
+def _energies(branch: Branch, problem: McKeanVlasov) -> Iterator[str]:
+    """Yield where the free energy passes that of the uniform state between two points, none of them a transition."""
+    if problem.confinement is not None:
+        return
+    gaps = branch.free_energy_gap
+    decided = np.abs(gaps) > EQUAL
+    for place in np.flatnonzero((gaps[1:] * gaps[:-1] < 0.0) & decided[1:] & decided[:-1]):
+        yield f"{branch.label}: the free energy passes that of the uniform state after point {place}"
 
 
 def _shared(diagram: Diagram) -> Iterator[str]:

@@ -256,6 +256,10 @@ class Basis(Protocol):
     def images(self, b: Floats) -> list[Floats]:
         """Return a state and its images within the basis under the symmetries of the domain, itself first."""
 
+    def collapses(self, last: Floats, b: Floats) -> bool:
+        """Return whether Newton's method fell from a state to one of more symmetry, as far as images show it."""
+        return False
+
     def agrees(self, field: Floats, moments: Floats) -> bool:
         """Return whether a second quadrature rule gives the same moments of a field within rounding."""
 

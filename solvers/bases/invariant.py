@@ -25,6 +25,9 @@ from .representations import TRIVIAL, Group
 from .second_moments import SecondMoments, second_moments
 from .spherical import SphericalTransform
 
+# Where Newton's method falls onto a more symmetric state what tells a state from its image shrinks by this factor.
+COLLAPSED = 1e-6
+
 
 class InvariantBasis(Basis):
     """Invariant harmonics of given degrees, with a Gauss rule in the polar angle and equal steps in azimuth.
@@ -317,6 +320,15 @@ class InvariantBasis(Basis):
         if self._orientation is not None:
             return [b, *self._orientation.images(b)]
         return [b, *(np.asarray(companion @ b) for companion in self._companions)]
+
+    def collapses(self, last: Floats, b: Floats) -> bool:
+        """Return whether a state is its own image, but not the uniform one, and that before it is not."""
+        size = float(np.abs(last).max())
+        if float(np.abs(b).max()) <= COLLAPSED * size:
+            return False
+        pairs = ((last - companion @ last, b - companion @ b) for companion in self._companions)
+        sizes = ((float(np.abs(before).max()), float(np.abs(after).max())) for before, after in pairs)
+        return any(before > COLLAPSED * size and after <= COLLAPSED * before for before, after in sizes)
 
     def agrees(self, field: Floats, moments: Floats) -> bool:
         """Return True, since on S^2 the error of a moment shows in the tail of the others."""

@@ -237,6 +237,7 @@ def _beside(equation: StationaryEquation, b: Floats, q: float) -> Point | None:
     if not found:
         return None
     distance, solution = found[0]
-    if found[-1][0] < NEARER * distance:
+    # Where the state depends on nothing that changes its size singles out no parameter.
+    if found[-1][0] < NEARER * distance and found[-1][1].tangent_q != 0.0:
         solution = found[-1][1]
     return Point(equation, solution, 0.0)

@@ -17,10 +17,11 @@ from itertools import pairwise, product
 import numpy as np
 from scipy.optimize import brentq
 
-from meanfield import PointType
+from meanfield import Equation, PointType
 from meanfield.equations import has_free_energy
 
 from ..bases import EPS, Floats, Integers
+from ..counts import Counts
 from ..geometry import Block, BlockMatrix
 from ..newton import NEUTRAL, ROUNDING, solve_at
 from ..weak import HALF_OF_THE_DIGITS
@@ -182,7 +183,7 @@ def _noise(values: dict[float, float], arclength: float, value: float, bend: flo
     return max(0.0, missed - bend * distance * abs(arclength - other))
 
 
-def events_between(first: Point, second: Point, counts: tuple[tuple[int, int], tuple[int, int]]) -> list[Event]:
+def events_between(first: Point, second: Point, counts: tuple[Counts, Counts]) -> list[Event]:
     """Return the folds, branch points and transitions between two neighbouring points, in order.
 
     Parameters
@@ -191,17 +192,23 @@ def events_between(first: Point, second: Point, counts: tuple[tuple[int, int], t
         Unstable directions at the two points: those that keep the axis of the state, and others.
     """
     turns = first.solution.tangent_q * second.solution.tangent_q < 0.0
-    crosses = first.invariant * second.invariant < 0.0 and has_free_energy(first.equation.problem)
-    if not turns and not crosses and counts[0] == counts[1]:
+    crosses = first.invariant * second.invariant < 0.0 and has_transitions(first.equation.problem)
+    same = counts[0] == counts[1] and not _compensate(*counts)
+    if not turns and not crosses and same:
         return []
     curve = _Curve(first, second)
     events = _folds(curve)
-    explained = _explained_by_fold(first, second, counts) if events else counts[0] == counts[1]
+    explained = _explained_by_fold(first, second, counts) if events else same
     events += _transitions(curve, [event.point for event in events])
     if not explained:
         events += _branch_points(curve, [event.point for event in events if event.kind == "fold"])
     events.sort(key=lambda event: event.point.arclength)
     return events
+
+
+def _compensate(one: Counts, two: Counts) -> bool:
+    """Return whether equal counts are those of other directions: a determinant has changed its sign."""
+    return any(value * two.determinants.get(name, 0.0) < 0.0 for name, value in one.determinants.items())
 
 
 def _explained_by_fold(first: Point, second: Point, counts: tuple[tuple[int, int], tuple[int, int]]) -> bool:
@@ -219,10 +226,19 @@ def _folds(curve: _Curve) -> list[Event]:
     return [event]
 
 
+def has_transitions(problem: Equation) -> bool:
+    """Return whether states are compared with the uniform one by their free energies."""
+    return problem.confinement is None and has_free_energy(problem)
+
+
+def transitions_between(first: Point, second: Point) -> list[Event]:
+    """Return the points, between two without a fold, at which the free energy is that of the uniform state."""
+    return _transitions(_Curve(first, second), [])
+
+
 def _transitions(curve: _Curve, folds: list[Point]) -> list[Event]:
     """Return the points at which the free energy is that of the uniform state: it is monotone between folds."""
-    problem = curve.second.equation.problem
-    if problem.confinement is not None or not has_free_energy(problem):
+    if not has_transitions(curve.second.equation.problem):
         return []
     events = []
     for first, second in pairwise([curve.first, *folds, curve.second]):

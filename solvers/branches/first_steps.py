@@ -14,6 +14,7 @@ from ..bases import Floats
 from ..newton import NEUTRAL, POLISHED, correct
 from .arrivals import ALIGNED
 from .continuation import Point, length, resolve
+from .detection import has_transitions
 from .junctions import INSEPARABLE, Departure
 
 # Relative slopes of the coupling of transcritical branches in the amplitude go up to this; the first point stays
@@ -75,7 +76,10 @@ def first_point(departure: Departure, *, counted: bool = True, bounded: bool = T
         if point is not None and not (bounded and _beyond(departure, point.q)):
             candidate = point if candidate is None or step >= SEPARATED else candidate
             shaped = _shape(departure, point, step)
-            if shaped is not False and (not counted or _nothing_between(departure, point, step, bool(shaped))):
+            if shaped is not False and (
+                not counted
+                or (_same_energy(departure, point) and _nothing_between(departure, point, step, bool(shaped)))
+            ):
                 return point, True
         step *= REDUCTION
     return candidate, False
@@ -140,6 +144,16 @@ def _shape(departure: Departure, point: Point, step: float) -> bool | None:
     slope = point.solution.tangent_q * step / float(point.solution.tangent_b @ direction)
     ratio = slope / rise
     return abs(ratio - departure.order) < 0.1 * departure.order
+
+
+def _same_energy(departure: Departure, point: Point) -> bool:
+    """Return whether free energies at a point and its branch point are on one side of that of the uniform state.
+
+    Between the two, where nothing else happens, it is monotone.
+    """
+    start = departure.state_on(point.equation)
+    decided = abs(start.invariant) > start.gap_rounding
+    return not (decided and start.invariant * point.invariant < 0.0 and has_transitions(point.equation.problem))
 
 
 def _nothing_between(departure: Departure, point: Point, step: float, shaped: bool) -> bool:

@@ -214,35 +214,50 @@ def _say(followed: Followed, step: Step) -> None:
 
 def _insert_hidden(followed: Followed) -> None:
     """Insert the events of steps between whose ends two directions change their stability one after the other."""
-    padded = [None, *followed.knots, None]
-    counted = [None if knot is None else knot.counted for knot in padded]
-    for place in range(len(followed.knots) - 2, -1, -1):
-        if hidden_crossing(counted[place : place + 4]) is not None:
-            followed.knots[place + 1 : place + 1] = _hidden(followed, padded[place : place + 4], DEPTH)
+    knots = followed.knots
+    counted = [None, *(place for place, knot in enumerate(knots) if knot.counts is not None), None]
+    for places in reversed([counted[first : first + 4] for first in range(len(counted) - 3)]):
+        window = [None if place is None else knots[place] for place in places]
+        if hidden_crossing([None if knot is None else knot.counted for knot in window]) is None:
+            continue
+        _, first, second, _ = places
+        assert first is not None
+        assert second is not None
+        known = [knot.event for knot in knots[first + 1 : second] if knot.event is not None]
+        # A step to a more symmetric state, an event of no block, is searched on both sides of that.
+        if all(event.blocks or event.kind in ("fold", "transition") for event in known):
+            knots[first + 1 : second] = _hidden(followed, window, len(known), DEPTH) or knots[first + 1 : second]
 
 
-def _hidden(followed: Followed, knots: Sequence[Knot | None], depth: int) -> list[Knot]:
-    """Return the knots that are missing between the middle two of four, if two directions change between these."""
+def _hidden(followed: Followed, knots: Sequence[Knot | None], known: int, depth: int) -> list[Knot]:
+    """Return the knots between the middle two of four, if more events are there than are known; else none."""
     place = hidden_crossing([None if knot is None else knot.counted for knot in knots])
     before, first, second, after = knots
-    if place is None or first is None or second is None or first.counts is None or second.counts is None:
+    if place is None or first is None or second is None:
         return []
     point = point_between(first.point, second.point, place)
     if point is None:
         return []
     counts = point.equation.densities.unstable_counts(point)
     middle = Knot(point, sum(counts), counts=counts)
-    if counts == first.counts:
-        windows = ((before, first, middle, second), (first, middle, second, after))
-        return next((found for window in windows if depth and (found := _hidden(followed, window, depth - 1))), [])
-    found = []
+    steps, halves = list[Step](), list[list[Knot]]()
     for one, other in pairwise((first, middle, second)):
         assert one.counts is not None
         assert other.counts is not None
-        step = Step(one.point, other.point, [passage_between(one.point, other.point, one.counts, other.counts)])
-        found += [*_knots(step.events, one.point, other.point), other]
-        _say(followed, step)
-    return found[:-1]
+        passage = passage_between(one.point, other.point, one.counts, other.counts)
+        steps.append(Step(one.point, other.point, [passage]))
+        halves.append(_knots(passage.events, one.point, other.point))
+    if sum(len(step.events) for step in steps) > known:
+        for step in steps:
+            _say(followed, step)
+        return [*halves[0], middle, *halves[1]]
+    windows = ((before, first, middle, second), (first, middle, second, after))
+    for half, (step, window) in enumerate(zip(steps, windows, strict=True)):
+        found = _hidden(followed, window, len(step.events), depth - 1) if depth else []
+        if found:
+            halves[half] = found
+            return [*halves[0], middle, *halves[1]]
+    return []
 
 
 def _knots(events: list[Event], last: Point, point: Point) -> list[Knot]:

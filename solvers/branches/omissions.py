@@ -94,9 +94,10 @@ def _complete(problem: Equation, geometry: Geometry, register: Register) -> bool
     """Return whether no branch is expected beyond those that the followed ones lead to.
 
     With attractive multipliers of a sum below D/kappa a free energy is strictly convex, and there is one state.
-    Without a confinement isolated branches have been met where three modes or more interact: where
-    branches branch again, some modes repel, modes become critical in another order than that of their degrees, or
-    the threshold of a third one is in the interval or nearly so, as in four of five random series with as many.
+    Without a confinement isolated branches have been met where modes become critical in another order than that of
+    their degrees, as one of two clusters, born of two beyond an interval, turns back into it; and where three modes
+    or more interact: where branches branch again, some modes repel, or the threshold of a third one is in the
+    interval or nearly so, as in four of five random series with as many.
     """
     effective = problem.velocity.at_uniform(problem.domain)
     multipliers = effective.multipliers(problem.domain, MODES)[1:].astype(float)
@@ -120,7 +121,9 @@ def _complete(problem: Equation, geometry: Geometry, register: Register) -> bool
         return False
     wider = ((1.0 + NEARLY) * end for end in register.interval)
     crowded = any(len(critical_modes(problem, *sorted((0.0, end)))) >= INTERACTING for end in wider)
-    return significant.size < INTERACTING or not (branching or both_signs or unordered or crowded)
+    if significant.size < INTERACTING:
+        return not unordered
+    return not (branching or both_signs or unordered or crowded)
 
 
 def _interact(geometry: Geometry, one: CriticalPoint, other: CriticalPoint) -> bool:

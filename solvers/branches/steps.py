@@ -16,7 +16,7 @@ from ..inertia import nearly_null
 from ..newton import ROUNDING
 from .arrivals import Arrival
 from .continuation import Point, hermite, length, point_between, turns_twice
-from .detection import CERTAIN, Event, events_between
+from .detection import CERTAIN, Event, events_between, transitions_between
 from .junctions import INSEPARABLE, branch_end, slope_towards
 
 # Where events are known only to this share of the coupling or worse, points of two branches may have been taken for
@@ -39,6 +39,8 @@ KERNEL = 1e-7
 # The way to a more symmetric state is searched up to this share of it or this distance: the eigenvalue of the
 # branch's own direction, which vanishes there as the square of the distance, is then far above rounding.
 BESIDE, NEAREST = 1.0 / 64.0, 1e-3
+# How often the distance to a more symmetric state is halved.
+HALVINGS = 20
 # Determinants are not quite convex: their lines may miss each other by this share of a step.
 MARGIN = 0.1
 
@@ -48,7 +50,7 @@ class Passage:
     """Events between two points, and the change of the unstable count that they do not explain.
 
     ``neutral``: as many eigenvalues as change their sign without an event are within rounding of zero;
-    ``aside``: an event is off the cubic through the two points.
+    ``aside``: an event is off the cubic through the two points, or a fold changes no direction between them.
     """
 
     first: Point
@@ -80,7 +82,8 @@ class Step:
     """Two neighbouring points of a branch, and what it passes between them.
 
     ``passages`` are one, or those on the two sides of a more symmetric state that is met, which is the event
-    ``meeting``; if the branch ends there, it is searched up to it only.
+    ``meeting``; if the branch ends there, it is searched up to it only. ``transitions`` are between a passage and
+    that state.
     """
 
     first: Point
@@ -88,6 +91,7 @@ class Step:
     passages: list[Passage]
     arrival: Arrival | None = None
     meeting: Event | None = None
+    transitions: Sequence[Event] = ()
 
     @property
     def doubtful(self) -> bool:
@@ -112,7 +116,7 @@ class Step:
     def events(self) -> list[Event]:
         """The events on the way, in order."""
         events = [event for passage in self.passages for event in passage.events]
-        events += [] if self.meeting is None else [self.meeting]
+        events += [*self.transitions] if self.meeting is None else [*self.transitions, self.meeting]
         return sorted(events, key=lambda event: event.point.arclength)
 
     @property
@@ -177,7 +181,10 @@ def _joining(first: Point, second: Point, counts: Counts, arrival: Arrival) -> S
     before = _before(first, met, counts)
     event = Event("endpoint", met, arrival.error, description=f"joins {arrival.met}")
     event.before = event.after = sum(counts if before is None else before.counts[1])
-    return Step(first, second, [] if before is None else [before], arrival, event)
+    known = first if before is None else before.second
+    return Step(
+        first, second, [] if before is None else [before], arrival, event, _compared(known, met, event.before)
+    )
 
 
 def _crossing(first: Point, second: Point, counts: Counts, new: Counts, arrival: Arrival) -> Step:
@@ -190,7 +197,9 @@ def _crossing(first: Point, second: Point, counts: Counts, new: Counts, arrival:
     event.before = sum(counts if before is None else before.counts[1])
     event.after = sum(new if after is None else after.counts[0])
     event.kernel_dimension = arrival.kernel_dimension
-    return Step(first, second, [each for each in (before, after) if each is not None], arrival, event)
+    sides = first if before is None else before.second, second if after is None else after.first
+    found = [*_compared(sides[0], met, event.before), *_compared(sides[1], met, event.after)]
+    return Step(first, second, [each for each in (before, after) if each is not None], arrival, event, found)
 
 
 def _before(first: Point, met: Point, counts: Counts) -> Passage | None:
@@ -210,6 +219,28 @@ def _beside(first: Point, second: Point, arclength: float, side: float) -> Point
     way = second.arclength - first.arclength
     distance = max(BESIDE * way, NEAREST)
     return point_between(first, second, arclength + side * distance) if distance < way else None
+
+
+def _compared(known: Point, met: Point, count: int | None) -> list[Event]:
+    """Return where the free energy is that of the uniform state between a point and a more symmetric state nearby.
+
+    At that the tangent is not known as elsewhere: points are taken nearer to it until none is between.
+    """
+    if abs(met.invariant) <= met.gap_rounding or not known.invariant * met.invariant < 0.0:
+        return []
+    distance = known.arclength - met.arclength
+    for _ in range(HALVINGS):
+        distance *= 0.5
+        ends = (known, met) if distance < 0.0 else (met, known)
+        nearer = point_between(*ends, met.arclength + distance)
+        if nearer is None:
+            return []
+        if nearer.invariant * met.invariant > 0.0:
+            found = transitions_between(*((known, nearer) if distance < 0.0 else (nearer, known)))
+            for event in found:
+                event.before = event.after = count
+            return found
+    return []
 
 
 def _counts(point: Point) -> Counts:
@@ -236,6 +267,9 @@ def passage_between(last: Point, point: Point, counts: Counts, new: Counts) -> P
     missing = sum(new) - running
     neutral = missing != 0 and abs(missing) <= max(_nearly_neutral(last), _nearly_neutral(point))
     aside = any(_aside(event.point, last, point) for event in events)
+    if point.equation.symmetric and any(event.kind == "fold" for event in events):
+        # A fold changes the stability of one direction of the branch's own symmetry; another event changes it back.
+        aside |= last.unstable == point.unstable and not _nearly_neutral(last) and not _nearly_neutral(point)
     return Passage(last, point, (counts, new), events, missing, neutral, aside)
 
 
@@ -329,7 +363,7 @@ def _folds_beside(arrival: Arrival, last: Point, point: Point) -> bool:
 def _met(last: Point, arrival: Arrival) -> Point:
     """Return the more symmetric state that a branch meets, with the tangent of the branch."""
     equation = last.equation
-    b = equation.densities.nearest_image(arrival.point, last)
+    b = equation.unturned(equation.densities.nearest_image(arrival.point, last), last.b, last.moments)
     q = equation.q_at(arrival.value)
     kernel = _kernel(equation, b, q, last)
     return branch_end(equation, b, q, kernel, 0.0 if arrival.reflecting else slope_towards(last, b, q, kernel))

@@ -35,6 +35,11 @@ def diagram(coefficients, field, interval):
         # The end of such a branch, turned, is on its cubic.
         ((-0.779, -0.68, -0.838, -0.906, -1.018), None, (1.5, 2.43)),
         ((-1.05, -0.951, -1.072, -0.992, -0.673), None, (1.5, 3.02)),
+        # The more symmetric state at the end of such a branch is taken in the orientation of the branch.
+        ((-0.9058, -1.1339, -1.0499, -0.8602), None, (1.23, 3.34)),
+        # The free energy passes that of the uniform state right behind the point at which a branch is born.
+        ((-0.603, -0.642), None, (1.5558, 3.7912)),
+        ((-1.087, -0.42, -0.497, -1.111, -0.998), None, (1.7721, 4.3196)),
     ],
 )
 def test_diagrams_found_to_contradict_themselves(coefficients, field, interval):
@@ -139,6 +144,16 @@ def test_a_wrong_arclength_contradicts(plain):
         assert any("arclength" in text for text in contradictions(wrong))
 
 
+def test_a_missing_transition_contradicts(plain):
+    place, branch = next((i, each) for i, each in enumerate(plain.branches) if "TR" in each.point_labels)
+    gaps = branch.free_energy_gap.copy()
+    at = branch.point_labels.index("TR")
+    gaps[at] = gaps[at + 1]
+    doctored = replace(branch, observables={**branch.observables, "free_energy_gap": gaps})
+    branches = (*plain.branches[:place], doctored, *plain.branches[place + 1 :])
+    assert any("free energy" in text for text in contradictions(replace(plain, branches=branches)))
+
+
 def test_a_branch_that_is_there_twice_contradicts(plain):
     twice = replace(plain, branches=(*plain.branches, replace(plain.branches[1], label="another")))
     assert any("in a row" in text for text in contradictions(twice))
@@ -152,6 +167,8 @@ def test_a_branch_that_is_there_twice_contradicts(plain):
         ((-0.791, -1.099, -0.551, -0.837, -0.939), (0.031, 0.076, -0.043), (0.8, 3.59)),
         # The last point of a branch is beside the more symmetric state at which it ends.
         ((-0.957, -0.982, -0.613, -0.619, -0.821), (-0.063, -0.003, -0.044), (0.8, 3.79)),
+        # Two directions change one after the other on the two sides of a fold, within one step.
+        ((-0.787, -0.751, -0.88, -1.13), (-0.007, -0.024, -0.013), (0.8, 2.75)),
     ],
 )
 def test_the_special_points_are_those_in_finer_steps(coefficients, field, interval):
@@ -193,3 +210,71 @@ def test_branches_on_the_sphere_end_where_they_turn_back(coefficients, field, in
     found = bifurcation_diagram(problem, interval, rates=False)
     assert contradictions(found) == []
     assert all(point.status == "converged" for point in found.events("fold"))
+
+
+def events_of(found: Diagram, label: str) -> list[tuple[str, float, int, int]]:
+    (index,) = (place for place, branch in enumerate(found.branches) if branch.label == label)
+    return [
+        (point.type, point.coupling, point.unstable_before, point.unstable_after)
+        for point in found.special_points
+        if point.branch == index and point.type != "endpoint"
+    ]
+
+
+def test_directions_of_two_classes_that_change_in_one_step_and_compensate_are_found():
+    problem = McKeanVlasov(
+        Sphere(3), GegenbauerSeries((-2.771, -5.02, -6.853), 3), confinement=GegenbauerSeries((-0.02, 0.006), 3)
+    )
+    found = bifurcation_diagram(problem, (0.7, 1.35), search=True, rates=False)
+    first, second = events_of(found, "zonal 3 from the search")[:2]
+    assert (first[0], *first[2:], second[0], *second[2:]) == ("branch point", 7, 5, "branch point", 5, 7)
+    # Another branch ends at the first of them.
+    ends = np.array([point.coupling for point in found.special_points if point.type == "endpoint"])
+    assert np.abs(ends - first[1]).min() < 1e-9
+
+
+def test_a_fold_changes_a_direction_of_the_symmetry_of_its_branch():
+    """One that seems not to is in one step with a crossing, here of the tetrahedral branch."""
+    problem = McKeanVlasov(Sphere(3), GegenbauerSeries((-3.013, -4.916, -6.809), 3))
+    found = bifurcation_diagram(problem, (0.69, 1.2), search=True, rates=False)
+    folds = [
+        (point.unstable_before, point.unstable_after)
+        for point in found.events("fold")
+        if point.unstable_before is not None
+    ]
+    assert folds
+    assert all(abs(before - after) == 1 for before, after in folds)
+    crossing, *_ = events_of(found, "C_3v (2) from the search")
+    (tetrahedral,) = (
+        coupling
+        for kind, coupling, *_ in events_of(found, "tetrahedral")
+        if kind == "branch point" and abs(coupling - crossing[1]) < 1e-6
+    )
+    assert abs(crossing[1] / tetrahedral - 1.0) < 1e-9
+
+
+def test_newtons_method_does_not_go_on_along_a_more_symmetric_branch():
+    problem = McKeanVlasov(Sphere(3), GegenbauerSeries((-3.003, -5.032, -6.969), 3))
+    found = bifurcation_diagram(problem, (0.83, 1.38), search=True, rates=False)
+    assert not any("points in a row" in text for text in contradictions(found))
+
+
+def test_a_branch_ends_where_states_that_the_parameter_does_not_move_take_over():
+    """States even about the equator do not depend on w1: at their size alone no value of it is singled out."""
+    problem = McKeanVlasov(Sphere(3), GegenbauerSeries((-2.945, -5.31, -5.238), 3), coupling=0.968)
+    found = bifurcation_diagram(problem, (-3.501, -2.682), parameter="w1", rates=False)
+    assert contradictions(found) == []
+    assert not found.events("fold")
+
+
+@pytest.mark.parametrize(
+    ("coefficients", "interval"),
+    [((-0.4493, -0.5083), (1.7, 3.9)), ((-0.261, -0.311), (2.022, 6.463)), ((-0.872, -1.131), (0.678, 1.81))],
+)
+def test_states_that_a_search_finds_are_warned_of(coefficients, interval):
+    """A branch born beyond the interval turns back into it, where two clusters are critical before one."""
+    problem = McKeanVlasov(Circle(), CosineSeries(coefficients))
+    plain = bifurcation_diagram(problem, interval, rates=False)
+    searched = bifurcation_diagram(problem, interval, rates=False, search=True)
+    assert len(searched.branches) > len(plain.branches)
+    assert any("branches that none of these leads to" in warning for warning in plain.warnings)
