@@ -1,6 +1,7 @@
 """The curve between two neighbouring points, and where a function of its points vanishes."""
 
 from collections.abc import Callable
+from functools import cached_property
 
 import numpy as np
 from scipy.optimize import brentq
@@ -16,13 +17,19 @@ class Arc:
     """The curve between two neighbouring points as a function of arclength, each value corrected once."""
 
     def __init__(self, first: Point, second: Point) -> None:
-        self.first, self.second = first.on(second.equation), second
-        self._points = {first.arclength: self.first, second.arclength: second}
+        self._before, self.second = first, second
+        self._points = {second.arclength: second}
+
+    @cached_property
+    def first(self) -> Point:
+        """The first point in the unknowns of the second, in which most arcs need it not."""
+        return self._before.on(self.second.equation)
 
     def __call__(self, arclength: float) -> Point | None:
         """Return the point at an arclength, None if Newton's method finds none."""
         if arclength not in self._points:
-            found = point_between(self.first, self.second, arclength)
+            at_first = arclength == self.first.arclength
+            found = self.first if at_first else point_between(self.first, self.second, arclength)
             if found is None:
                 return None
             self._points[arclength] = found
