@@ -62,15 +62,15 @@ def follow(
                 side.beyond, side.outcome = item, Outcome.JOINED_BRANCH
                 break
             arc = Arc(last.point, outside)
-        knot = Knot.at(arc.second)
-        limits = _beyond_limits(knot, largest_coupling)
+        limits = _beyond_limits(arc.second, largest_coupling)
         if limits is not None:
             side.outcome = Outcome.PARTIAL if TOO_STRONG in limits else Outcome.LEFT_INTERVAL
             side.warnings += limits
             break
-        if _left(arc, last, knot, side):
+        if _left(arc, last, side):
             side.outcome = Outcome.LEFT_INTERVAL
             break
+        knot = Knot.at(arc.second)
         if _goes_back(last, knot):
             side.outcome = Outcome.FOLDED
             break
@@ -97,12 +97,6 @@ def _goes_back(last: Knot, knot: Knot) -> bool:
     return last.row.tangent[1] * knot.row.tangent[1] < 0.0 and vertical([last, knot])
 
 
-def _at(knot: Knot) -> str:
-    """Return the two parameters of a knot in words."""
-    names = extended(knot.point).plane.names
-    return " and ".join(f"{n} = {float(v):.6g}" for n, v in zip(names, knot.place.values, strict=True))
-
-
 def behind_start(side: Side) -> list[Point]:
     """Return points after the start of a side as points before that of the other side, the farthest first."""
     start = side.knots[0].point
@@ -118,21 +112,23 @@ def turned_back(point: Point, arclength: float) -> Point:
     return Point(point.equation, solution, arclength)
 
 
-def _beyond_limits(knot: Knot, largest_coupling: float | None) -> list[str] | None:
+def _beyond_limits(point: Point, largest_coupling: float | None) -> list[str] | None:
     """Return warnings of a point that is farther than curves are followed, None of one that is not.
 
     It is if the coupling exceeds the largest; where none is given, if the interaction is too strong for a state.
     """
-    coupling = knot.place.problem.fixed_coupling
+    equation = extended(point)
+    system, most = equation.system(point.b, point.q), equation.strongest
+    coupling = system.place.problem.fixed_coupling
     if not is_double(coupling):
         return [TOO_STRONG]
     if largest_coupling is not None:
         return [] if abs(coupling) > largest_coupling else None
-    equation = extended(knot.point)
-    (state, *_), most = equation.system(knot.point.b, knot.point.q).states, equation.strongest
-    if state.coefficients.largest <= most:
+    if system.states[0].coefficients.largest <= most:
         return None
-    return [f"the curve ends before {_at(knot)}, where {STRENGTH} {most:g}; give largest_coupling to go on"]
+    names, values = equation.plane.names, system.place.values
+    place = " and ".join(f"{n} = {float(v):.6g}" for n, v in zip(names, values, strict=True))
+    return [f"the curve ends before {place}, where {STRENGTH} {most:g}; give largest_coupling to go on"]
 
 
 def _outside(arc: Arc) -> Point | None:
@@ -164,9 +160,9 @@ def _first(point: Point) -> float:
     return extended(point).plane.first_at(float(point.b[-1]), point.q)
 
 
-def _left(arc: Arc, last: Knot, knot: Knot, side: Side) -> bool:
-    """Return whether a side leaves its interval between two knots; what is there up to the end is added to it."""
-    over = _end(arc, last, knot)
+def _left(arc: Arc, last: Knot, side: Side) -> bool:
+    """Return whether a side leaves its interval on an arc; what is there up to the end is added to it."""
+    over = _end(arc, last)
     if over is None:
         return False
     if over is not last:
@@ -176,11 +172,11 @@ def _left(arc: Arc, last: Knot, knot: Knot, side: Side) -> bool:
     return True
 
 
-def _end(arc: Arc, last: Knot, knot: Knot) -> Knot | None:
+def _end(arc: Arc, last: Knot) -> Knot | None:
     """Return the point at which the first parameter leaves its interval, None if it does not."""
-    plane = extended(knot.point).plane
-    low, high = plane.interval
-    value = knot.place.values[0]
+    equation = extended(arc.second)
+    low, high = equation.plane.interval
+    value = equation.system(arc.second.b, arc.second.q).place.values[0]
     if low <= value <= high:
         return None
     end = low if value < low else high
