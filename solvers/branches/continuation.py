@@ -220,7 +220,7 @@ def hermite(nodes: Sequence[Point], arclength: float) -> tuple[Floats, float]:
     points and (s - s_i) l_i(s)^2 for the tangents. One node gives the tangent line, two the cubic.
     """
     equation = nodes[-1].equation
-    b, q = np.zeros_like(equation.scales), 0.0
+    b, q = np.zeros(equation.scales.size), 0.0
     for node in nodes:
         lagrange, slope = 1.0, 0.0
         for other in nodes:
