@@ -106,21 +106,18 @@ class Transformer(Potential):
 
         With :math:`\nu = l + d/2 - 1` and :math:`(x^{-\nu} I_\nu)' = x^{-\nu} I_{\nu+1}` (DLMF 10.29.4)
 
-        .. math:: \frac{dw_l}{d\beta} = -\frac1\beta\Bigl(\frac{N_l}{N_{l+1}}\,c_{l+1} + \frac{l-1}\beta\,c_l\Bigr),
-                  \qquad e^{\beta\cos t} = \sum_l c_l P_l(\cos t),
+        .. math:: \frac{dw_l}{d\beta} = \frac{N_l}{N_{l+1}}\,w_{l+1} + \frac{l-1}\beta\,w_l,
 
         whose terms are of one sign for l >= 1; the mean has a derivative of either sign, exact to roundings of its
-        terms. Even ones are even in beta and odd ones odd.
+        terms.
         """
         self._require_parameter(name)
-        size, modes = np.longdouble(abs(self.beta)), np.arange(int(degree) + 1)
-        terms = formulas_of(domain).exponential(abs(self.beta), modes.size)[: modes.size + 1]
-        numbers = multiplicities(domain, modes.size)
+        modes = np.arange(int(degree) + 1)
+        decayed, numbers = self._decayed(domain, modes.size), multiplicities(domain, modes.size)
         with np.errstate(under="ignore"):
-            slopes = -(terms[1:] * (numbers[:-1] / numbers[1:]) + terms[:-1] * (modes - 1) / size) / size
+            slopes = decayed[1 : modes.size + 1] * (numbers[:-1] / numbers[1:])
+            slopes += decayed[: modes.size] * ((modes - 1) / np.longdouble(self.beta))
             slopes *= self._growth()
-        if self.beta < 0:
-            slopes[1::2] *= -1
         return narrowed(slopes)
 
     def parameters(self) -> dict[str, Any]:

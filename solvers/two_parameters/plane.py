@@ -395,8 +395,7 @@ class Coefficients:
         plane, (_, q) = self._plane, self._place
         attractions, forces = np.zeros((2, 2, self._degrees.size))
         if plane.in_coupling:
-            change = self._factor * plane.unit * self._own_slopes
-            attractions[0] = (change - self._extended * self._growth)[self._degrees]
+            attractions[0] = (self._change - self._extended * self._growth)[self._degrees]
             attractions[1] = self.attractions / q
         else:
             for row, (name, unit) in enumerate(plane.scaled):
@@ -429,16 +428,16 @@ class Coefficients:
         return Place(plane.at(x, q, coupling), values, slopes[::-1] if swapped else slopes)
 
     @cached_property
-    def _own_slopes(self) -> Any:
-        """The derivatives of the multipliers in the parameter of x."""
-        return self._plane.multiplier_slopes(self._potential, self._plane.other, self._last)
+    def _change(self) -> Any:
+        """The derivatives of sigma in x by those of the multipliers, the norm of these left as it is."""
+        plane = self._plane
+        return self._factor * plane.unit * plane.multiplier_slopes(self._potential, plane.other, self._last)
 
     @cached_property
     def _growth(self) -> Any:
         """The derivative of the logarithm of the norm of the multipliers in x."""
-        plane, q = self._plane, np.longdouble(self._place[1])
-        change = self._factor * plane.unit * self._own_slopes
-        return self._extended[plane.reference] @ change[plane.reference] / q**2
+        reference, q = self._plane.reference, np.longdouble(self._place[1])
+        return self._extended[reference] @ self._change[reference] / q**2
 
     @cached_property
     def _confinement(self) -> Any:
