@@ -328,9 +328,8 @@ def determinants(
     basis, found = state.weighted.basis, {}
     last = max(int(basis.degrees[-1]) + basis.symmetry, plane.last)
     for number, complement in enumerate(solvers_of(plane.problem).geometry.complements(basis, last)):
-        if complement.nested or not admitted(complement):
-            continue
-        degrees = plane.significant(*state.place, complement.degrees(last))
-        if degrees.size:
+        degrees = complement.degrees(last)
+        # Modes that do not act leave the determinant as it is.
+        if degrees.size and admitted(complement) and not complement.nested:
             found[number] = float(np.linalg.det(block_at(state, plane, complement, degrees).matrix))
     return found
