@@ -91,10 +91,7 @@ class Orientation:
     @functools.cached_property
     def _upright(self) -> Floats:
         """A rotation that takes the free axis to the z axis."""
-        axis = self._free[0]
-        across = np.cross(axis, np.eye(3)[int(np.argmin(np.abs(axis)))])
-        across /= np.linalg.norm(across)
-        return np.stack([across, np.cross(axis, across), axis])
+        return to_pole(self._free[0])
 
     def _waves(self, b: Floats, degree: int) -> Floats:
         """Return the waves of a degree about the free axis by order, complex numbers with the phases of crests."""
@@ -135,6 +132,13 @@ class Orientation:
             turn = axis_rotation(4 * order / step) if step else np.eye(3)
             for element in (np.eye(3), y, z, y @ z):
                 yield self._upright.T @ turn @ element @ self._upright
+
+
+def to_pole(axis: Floats) -> Floats:
+    """Return a rotation that takes a unit vector to the z axis."""
+    across = np.cross(axis, np.eye(3)[int(np.argmin(np.abs(axis)))])
+    across /= np.linalg.norm(across)
+    return np.stack([across, np.cross(axis, across), axis])
 
 
 def own_axes(matrices: Floats) -> Floats:

@@ -13,21 +13,33 @@ Where all three eigenvalues agree, the symmetry is that of a regular solid.
 """
 
 from collections.abc import Iterable, Iterator
+from itertools import product
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.optimize import root
 
-from meanfield.harmonics import degrees_and_orders, largest_degree, rotation_generators
+from meanfield.harmonics import (
+    degrees_and_orders,
+    degrees_of_places,
+    gradient_of_sum_at,
+    largest_degree,
+    rotation_generators,
+    spread_points,
+    sum_at,
+)
 
-from ..bases import Floats, Integers
+from ..bases import EPS, Floats, Integers
 from ..bases.confining import generic
-from ..bases.orientation import own_axes
+from ..bases.orientation import own_axes, to_pole
 from ..bases.representations import CYCLE, Group, of_degree, subgroup, turned_moments
 from .groups import axial_group, solids
 
 # Moments below this share of the largest are those of a symmetry that is there.
 ABSENT = 1e-6
+# Points among which an extreme value is looked for, and the share of the largest part below which one is small.
+POINTS, SMALL = 2000, 1e-3
 # Eigenvalues of one size agree to this share: squares of moments that are known to the share above.
 ISOTROPIC = 1e-4
 
@@ -80,9 +92,10 @@ def recognised(group: Group, cosine: Floats, sine: Floats, confined: bool, even:
         if symmetry.rank > best:
             best, found = symmetry.rank, _standing(symmetry, *turned)
     if not confined and _is_isotropic(cosine, sine):
-        for solid in solids():
-            if solid.order > best[0] and _fixes(solid, cosine, sine):
-                return Recognised(solid, cosine, sine)
+        for turned in _standing_as_solids(cosine, sine):
+            for solid in solids():
+                if solid.order > best[0] and _fixes(solid, *turned):
+                    return Recognised(solid, *turned)
     return found
 
 
@@ -92,6 +105,57 @@ def _standing_on_axes(cosine: Floats, sine: Floats) -> Iterator[tuple[Floats, Fl
     for _ in range(3):
         yield turned
         turned = turned_moments(*turned, CYCLE)
+
+
+def _standing_as_solids(cosine: Floats, sine: Floats) -> Iterator[tuple[Floats, Floats]]:
+    """Yield the moments as they are, and turned so that an axis and a mirror through it are those of each solid.
+
+    The lowest degree of one is a single harmonic, which is extreme on axes of most turns.
+    """
+    yield cosine, sine
+    turned = turned_moments(cosine, sine, to_pole(_extreme_point(cosine, sine)))
+    symmetry = _about_axis(*turned, flips=True)
+    if symmetry is None or symmetry.turns == 1 or symmetry.mirror is None:
+        return
+    _, cosine, sine = _standing(symmetry, *turned)
+    for solid in solids():
+        for frame in _frames(solid, symmetry.turns):
+            yield turned_moments(cosine, sine, frame)
+
+
+def _extreme_point(cosine: Floats, sine: Floats) -> Floats:
+    """Return the unit vector at which the part of the lowest degree is extreme, of those that are not small."""
+    degrees = degrees_of_places(cosine.size)
+    sizes = np.sqrt(np.bincount(degrees, cosine**2 + sine**2))
+    sizes[0] = 0.0
+    lowest = int(np.argmax(sizes > SMALL * sizes.max()))
+    part = np.where(degrees == lowest, np.stack([cosine, sine]), 0.0)
+    points = spread_points(POINTS)
+    start = points[int(np.argmax(np.abs(sum_at(part, points))))]
+    across = to_pole(start)[:2]
+
+    def slopes(shift: Floats) -> Floats:
+        beside = start + shift @ across
+        return np.asarray(across @ gradient_of_sum_at(part, beside[np.newaxis] / np.linalg.norm(beside))[0])
+
+    found = start + root(slopes, np.zeros(2), tol=EPS).x @ across
+    return np.asarray(found / np.linalg.norm(found))
+
+
+def _frames(solid: Group, turns: int) -> Iterator[Floats]:
+    """Yield the rotations that take the z axis to an axis of a solid, and the mirror y = 0 to one through that."""
+    signs = np.linalg.det(solid.elements)
+    traces = np.trace(solid.elements, axis1=1, axis2=2)
+    rotations = solid.elements[(signs > 0.0) & (np.abs(traces - 1.0 - 2.0 * np.cos(2.0 * np.pi / turns)) < ABSENT)]
+    mirrors = solid.elements[(signs < 0.0) & (np.abs(traces - 1.0) < ABSENT)]
+    if not len(rotations):
+        return
+    axis = np.linalg.svd(rotations[0] - np.eye(3))[2][-1]
+    for mirror in mirrors:
+        normal = np.linalg.svd(mirror + np.eye(3))[2][-1]
+        if abs(float(normal @ axis)) < ABSENT:
+            for z, y in product((axis, -axis), (normal, -normal)):
+                yield np.stack([np.cross(y, z), y, z], axis=1)
 
 
 def _matrix(cosine: Floats, sine: Floats) -> Floats:

@@ -17,7 +17,7 @@ from ..bases import Basis, Floats, Integers, multiples
 from ..branches.continuation import End, Point, length, resolve
 from ..domains import solvers_of
 from ..geometry import Frame
-from ..newton import POLISHED, correct
+from ..newton import POLISHED, ROUNDING, Solution, correct
 from ..significant import confining_degree, keep_axis
 from ..sizing import stationary_equation
 from .extended import ExtendedEquation
@@ -311,6 +311,11 @@ def first_point(equation: ExtendedEquation, b: Floats, q: float, begins_at: str 
         tangent = equation.system(b, q).tangent
     solution = correct(equation, b, q, tangent[:-1], float(tangent[-1]), POLISHED)
     moved = solution is None or max(np.abs(solution.b - b).max(), abs(solution.q - q)) > MOVED
+    if moved:
+        # Beside the beginning of a curve, where its states meet, the system is singular up to rounding.
+        evaluation = equation.evaluate(b, q)
+        if np.abs(evaluation.residual).max() <= ROUNDING:
+            solution, moved = Solution(b, q, evaluation, tangent[:-1], float(tangent[-1]), 0), False
     if solution is None or moved or (equation.has_uniform(solution.b) and not equation.has_uniform(b)):
         if begins_at:
             first, second = equation.plane.names
@@ -320,7 +325,7 @@ def first_point(equation: ExtendedEquation, b: Floats, q: float, begins_at: str 
             )
         raise InvalidInput(
             "no curve was found through the start: Newton's method leads elsewhere; start from a point that is "
-            "located, whose status is converged"
+            "located, whose status is converged, and from organising points as the special_points of a curve have them"
         )
     return resolve(Point(equation, solution, 1.0))
 

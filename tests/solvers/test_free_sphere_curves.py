@@ -179,3 +179,24 @@ def test_torques_of_a_density_on_itself_vanish(name, law):
     state = random_state(basis, law)
     assert np.linalg.norm(state.residual) > 1e-3
     assert np.abs(state.residual @ state._turning).max() < 64 * EPS
+
+
+def test_a_branch_point_of_a_solid_starts_a_curve_from_a_branch_that_crosses_it():
+    """There the state stands about one of its three-fold axes, and on its own branch about its four-fold ones."""
+    problem = McKeanVlasov(Sphere(3), GegenbauerSeries((-3.476, -3.258, -7.559), 3))
+    found = bifurcation_diagram(problem, (0.9, 1.0), rates=False)
+    crossings = [
+        point
+        for point in found.events("branch point")
+        if point.description == "crosses tetrahedral" and found.branches[point.branch].label.startswith("C_3v")
+    ]
+    assert crossings
+    (own, *_) = (
+        point
+        for point in found.events("branch point")
+        if found.branches[point.branch].label == "tetrahedral"
+        and abs(point.coupling - crossings[0].coupling) < 1e-6
+    )
+    one, other = (curve(point, "w3", (-7.7, -7.4)) for point in (own, crossings[0]))
+    along = one.second + one.slope * (other.first - one.first) if len(one) == len(other) else np.nan
+    assert np.abs(other.second / along - 1.0)[1:-1].max() < POINT

@@ -132,3 +132,15 @@ def test_a_line_ends_where_its_state_gains_an_axis():
     covariance = (waves * masses) @ waves.T - np.outer(moments, moments)
     sizes = np.linalg.svd(np.eye(12) + covariance * weights, compute_uv=False)
     assert sizes[-2] < 1e-10 < 1e-3 < sizes[-3]
+
+
+def test_points_of_a_line_beside_its_beginning_start_it_too(folds):
+    """There its states differ by so little that the equation of the line is singular up to rounding."""
+    (end,) = folds.special_points
+    line = curve(end, "w1", INTERVAL, type="transition")
+    row = 3
+    apart = np.concatenate([line.cosine[row] - line.other_cosine[row], line.sine[row] - line.other_sine[row]])
+    assert np.linalg.norm(apart) < 5e-3
+    again = curve(line.point(row), "w1", INTERVAL)
+    assert again.first.max() == line.first.max()
+    assert abs(again.second[again.first.argmax()] - line.second[line.first.argmax()]) < 1e-11

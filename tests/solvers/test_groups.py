@@ -8,9 +8,10 @@ from scipy.spatial.transform import Rotation
 from scipy.special import lpmv
 
 from meanfield import InvalidInput
-from meanfield.harmonics import rotation_generators
-from solvers.bases import Group
-from solvers.bases.representations import TRIVIAL, representation
+from meanfield.harmonics import packed_size, rotation_generators
+from solvers.bases import Group, InvariantBasis
+from solvers.bases.representations import TRIVIAL, representation, turned_moments
+from solvers.sphere import recognised
 from solvers.sphere.groups import (
     ICOSAHEDRAL,
     ICOSAHEDRAL_ROTATIONS,
@@ -242,3 +243,29 @@ def test_wrong_generators_are_refused():
         pyramidal(0)
     with pytest.raises(InvalidInput, match="degree"):
         axial_groups(0)
+
+
+@pytest.mark.parametrize(
+    ("solid", "degrees"),
+    [(TETRAHEDRAL, (3, 4, 6)), (OCTAHEDRAL, (4, 6, 8)), (OCTAHEDRAL, (8,)), (ICOSAHEDRAL, (6, 10))],
+)
+def test_solids_are_recognised_however_they_stand(solid, degrees):
+    generator = np.random.default_rng(3)
+    basis = InvariantBasis(solid, np.array(degrees), 96)
+    for _ in range(8):
+        moments = basis.gibbs(generator.normal(size=basis.degrees.size)).moments
+        size = packed_size(16)
+        cosine, sine = (part[:size] for part in basis.expand(moments))
+        turn = Rotation.random(random_state=int(generator.integers(1 << 30))).as_matrix()
+        found = recognised(TRIVIAL, *turned_moments(cosine, sine, turn), confined=False, even=True)
+        assert found.group is not None
+        assert found.group.name == solid.name
+        # In the orientation of the group its moments are those of the basis, up to a companion.
+        lengths = [np.sqrt((part**2).sum()) for part in (np.stack([cosine, sine]), np.stack(found[1:]))]
+        assert lengths[0] == pytest.approx(lengths[1], rel=1e-12)
+        for element in found.group.generators:
+            images = turned_moments(found.cosine, found.sine, element)
+            assert (
+                np.abs(np.stack(images) - np.stack(found[1:])).max()
+                < 1e-6 * np.abs(np.stack(found[1:])[:, 1:]).max()
+            )
