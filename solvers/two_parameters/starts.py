@@ -325,7 +325,7 @@ def first_point(equation: ExtendedEquation, b: Floats, q: float, begins_at: str 
             )
         raise InvalidInput(
             "no curve was found through the start: Newton's method leads elsewhere; start from a point that is "
-            "located, whose status is converged, and from organising points as the special_points of a curve have them"
+            "located, whose status is converged, or where a curve begins or ends from one of its special_points"
         )
     return resolve(Point(equation, solution, 1.0))
 
