@@ -230,6 +230,8 @@ def _rows(
         _add_meeting(side, rows, direction, label, plane, points, warnings)
     if side.arrival is not None:
         _add_uniform(side, rows, direction, label, plane, points, warnings)
+        if side.outcome in STOPPED:
+            side.outcome = Outcome.JOINED_BRANCH
     return rows
 
 

@@ -6,7 +6,16 @@ import numpy as np
 import pytest
 from scipy.optimize import brentq
 
-from meanfield import Circle, CosineSeries, GegenbauerSeries, McKeanVlasov, Outcome, Sphere, maier_saupe_transition
+from meanfield import (
+    Circle,
+    CosineSeries,
+    Custom,
+    GegenbauerSeries,
+    McKeanVlasov,
+    Outcome,
+    Sphere,
+    maier_saupe_transition,
+)
 from solvers import bifurcation_diagram, curve
 from solvers.two_parameters import triple_point
 from tests import brute_force
@@ -186,3 +195,23 @@ def test_folds_without_an_axis_end_where_their_states_are_born():
     assert end.values == pytest.approx(tricritical.values, rel=LOCATED)
     again = curve(tricritical, "w2", (-1.592, -1.2), type="fold")
     assert again.coupling[0] == pytest.approx(folds.coupling[0], rel=LOCATED)
+
+
+def test_a_curve_that_stops_beside_the_uniform_state_has_joined_it():
+    """There its states are so small that rounding decides between them, and the end is known in closed form."""
+    coefficients = ("(-0.571 + 0.15*a + 0.545*a**2)", "(-0.947 + 0.264*a + 0.19*a**2)")
+    coefficients += ("(-1.003 - 0.572*a - 0.081*a**2)", "(-0.953 - 0.535*a - 0.527*a**2)")
+    formula = " + ".join(f"{each}*cos({degree}*t)" for degree, each in enumerate(coefficients, start=1))
+    problem = McKeanVlasov(Circle(), Custom.from_expression(formula, a=0.0))
+    diagram = bifurcation_diagram(problem, (1.9, 2.1), rates=False)
+    start = next(point for point in diagram.events("fold") if abs(point.coupling - 2.01041924) < 1e-6)
+    found = curve(start, "a", (-0.68, 0.603))
+    assert (found.first_outcome, found.outcome, found.warnings) == (
+        Outcome.JOINED_BRANCH,
+        Outcome.JOINED_BRANCH,
+        (),
+    )
+    # Modes one and three, and two and three, are critical together.
+    for end in found.special_points:
+        values = [abs(eval(each, {"a": end.values[0]})) for each in coefficients]
+        assert min(abs(values[2] - other) for other in values[:2] + values[3:]) < 1e-10
