@@ -10,7 +10,7 @@ point is closer; where not, the first point is taken nearer, however near the ne
 
 import numpy as np
 
-from ..bases import Floats
+from ..bases import EPS, Floats
 from ..newton import NEUTRAL, POLISHED, correct
 from .arrivals import ALIGNED
 from .continuation import Point, length, resolve
@@ -151,9 +151,11 @@ def _same_energy(departure: Departure, point: Point) -> bool:
 
     Between the two, where nothing else happens, it is monotone.
     """
-    start = departure.state_on(point.equation)
-    decided = abs(start.invariant) > start.gap_rounding
-    return not (decided and start.invariant * point.invariant < 0.0 and has_transitions(point.equation.problem))
+    if not has_transitions(point.equation.problem):
+        return True
+    start, end = departure.state_on(point.equation).invariant, point.invariant
+    # Of small states free energies are equal to rounding, or as good as that.
+    return start * end >= 0.0 or max(abs(start), abs(end)) <= EPS
 
 
 def _nothing_between(departure: Departure, point: Point, step: float, shaped: bool) -> bool:

@@ -1,7 +1,7 @@
 """Warnings of what a diagram leaves out: branches that were met and not followed, and limits of the walk."""
 
 from collections.abc import Sequence
-from itertools import pairwise
+from itertools import combinations, pairwise
 
 import numpy as np
 
@@ -95,9 +95,9 @@ def _complete(problem: Equation, geometry: Geometry, register: Register) -> bool
 
     With attractive multipliers of a sum below D/kappa a free energy is strictly convex, and there is one state.
     Without a confinement isolated branches have been met where modes become critical in another order than that of
-    their degrees, as one of two clusters, born of two beyond an interval, turns back into it; and where three modes
-    or more interact: where branches branch again, some modes repel, or the threshold of a third one is in the
-    interval or nearly so, as in four of five random series with as many.
+    their degrees: a branch of one cluster, born beyond an interval on that of two, turns back into it; and where
+    three modes or more interact: where branches branch again, some modes repel, or the threshold of a third one is
+    in the interval or nearly so, as in four of five random series with as many.
     """
     effective = problem.velocity.at_uniform(problem.domain)
     multipliers = effective.multipliers(problem.domain, MODES)[1:].astype(float)
@@ -122,8 +122,18 @@ def _complete(problem: Equation, geometry: Geometry, register: Register) -> bool
     wider = ((1.0 + NEARLY) * end for end in register.interval)
     crowded = any(len(critical_modes(problem, *sorted((0.0, end)))) >= INTERACTING for end in wider)
     if significant.size < INTERACTING:
-        return not unordered
+        return branching or not any(_out_of_order_beyond(side, register) for side in orders)
     return not (branching or both_signs or unordered or crowded)
+
+
+def _out_of_order_beyond(side: Sequence[CriticalPoint], register: Register) -> bool:
+    """Return whether a mode is critical beyond the interval, or nearly so, after one of a higher degree."""
+    farthest = max(abs(float(end)) for end in register.interval) / (1.0 + NEARLY)
+    ordered = sorted(side, key=lambda point: abs(float(point.coupling)))
+    return any(
+        abs(float(later.coupling)) > farthest and later.modes[0] < earlier.modes[0]
+        for earlier, later in combinations(ordered, 2)
+    )
 
 
 def _interact(geometry: Geometry, one: CriticalPoint, other: CriticalPoint) -> bool:
