@@ -10,12 +10,15 @@ import functools
 from collections.abc import Callable, Iterator
 
 import numpy as np
+from scipy.optimize import linear_sum_assignment
 from scipy.sparse import csr_array
 
 from .actions import moved_by
 from .base import Floats, Integers
 from .representations import Group, axis_rotation, representation, rotation_about
 
+# A change by rotation below this share of a state is rounding.
+ALONG = 1e-12
 # Rows that have lost this share of their hold do not keep a state in place.
 LOST = 0.5
 
@@ -58,6 +61,7 @@ class Orientation:
         self.rows = np.asarray(self._unit_changes(reference).T)
         self._hold = abs(self._determinant(reference))
         self._wave = self._largest_wave(reference) if len(self._free) == 1 else (0, 0)
+        self._reference = reference
 
     def holds(self, b: Floats) -> bool:
         """Return whether the rows keep a state in place."""
@@ -73,18 +77,32 @@ class Orientation:
         """Return the unit changes of a state by rotations, (size, k)."""
         changes = np.stack([turning @ b for turning in self._turnings], axis=1)
         sizes = np.linalg.norm(changes, axis=0)
-        return np.asarray(changes / np.where(sizes > 0.0, sizes, 1.0))
+        # About an axis of its own, where it has more symmetry than its group, a state does not change.
+        return np.asarray(changes / np.where(sizes > ALONG * np.linalg.norm(b), sizes, np.inf))
 
     def _determinant(self, b: Floats) -> float:
         """Return the determinant of the rows on the unit changes of a state by rotations."""
         return float(np.linalg.det(self.rows @ self._unit_changes(b)))
 
     def _frame(self, b: Floats) -> Floats:
-        """Return the rotation of a state to where its axes are those of the coordinates, or of its group."""
+        """Return the rotation of a state to where its axes are those of the coordinates, or of its group.
+
+        In the order and directions that are nearest to those of the reference, so that it is continuous.
+        """
         if len(self._free) == 1:
             degree, order = self._wave
-            crest = float(np.angle(self._waves(b, degree)[order])) / order
+            before, wave = (self._waves(each, degree)[order] for each in (self._reference, b))
+            crest = float(np.angle(before) + np.angle(wave * before.conjugate())) / order
             return rotation_about(self._free[0], -crest)
+        first, axes = self._own_axes(self._reference), self._own_axes(b)
+        _, places = linear_sum_assignment(-np.abs(first @ axes.T))
+        axes = axes[places]
+        axes *= np.where(np.einsum("ij,ij->i", first, axes) < 0.0, -1.0, 1.0)[:, None]
+        axes[0] *= np.sign(np.linalg.det(axes))
+        return np.asarray(axes)
+
+    def _own_axes(self, b: Floats) -> Floats:
+        """Return the rotation that takes the eigenvectors of the matrix above to the axes."""
         changes = np.stack([turning @ b for turning in self._turnings], axis=1)
         return own_axes(changes.T @ changes)
 

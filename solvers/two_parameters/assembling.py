@@ -214,8 +214,7 @@ def _rows(
     if side.outcome in STOPPED:
         side.arrival = _small(side, plane)
     warnings += side.warnings
-    if side.arrival is None:
-        warnings += _untold(side, plane.names[0])
+    warnings += _untold(side, plane.names[0])
     meeting = meeting_short_of(side, plane) if side.arrival is None and side.outcome in STOPPED else None
     if meeting is not None:
         side.outcome = Outcome.JOINED_BRANCH
@@ -267,13 +266,22 @@ def _untold(side: Side, name: str) -> list[str]:
     found = [
         f"{kind}s between {_range(knots, name)} are not told: what vanishes at them is rounding there"
         for kind, knots in side.untold.items()
+        if side.arrival is None
     ]
-    if side.changing:
+    # On the way to the uniform state counts of small ones are rounding.
+    changing = [knot for knot in side.changing if side.arrival is None or _size(knot) > SMALL]
+    if changing:
         found.append(
-            f"the number of unstable directions changes between {_range(side.changing, name)}, at points that are "
+            f"the number of unstable directions changes between {_range(changing, name)}, at points that are "
             "not located or by rounding"
         )
     return found
+
+
+def _size(knot: Knot) -> float:
+    """Return the largest unknown of the first state of a knot."""
+    unknown = knot.point.b[: extended(knot.point).bases[0].degrees.size]
+    return float(np.abs(unknown).max(initial=0.0))
 
 
 def _range(knots: list[Knot], name: str) -> str:

@@ -10,7 +10,7 @@ the change of the field being one of the state's own modes.
 Where the branches born there turn from continuous to discontinuous see :mod:`solvers.two_parameters.turning`.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from functools import cached_property, partial
 from typing import NamedTuple
 
@@ -122,7 +122,7 @@ class BranchPointEquation(SingularEquation):
     def margins(self, point: Point) -> Margins:
         """Return the determinants of J of the state, zero at its folds, and of the blocks of other classes."""
         (state,) = self.system(point.unknowns_on(self)[0], point.q).states
-        found = {OWN: float(np.linalg.det(state.matrix))}
+        found: dict[Hashable, float] = {OWN: float(np.linalg.det(state.matrix))}
         # Of subgroups that contain each other several are singular all along the curve.
         if not self.complement.nested:
             found |= determinants(state, self.plane, lambda complement: complement != self.complement)
@@ -320,12 +320,12 @@ def nearest_block(
 
 def determinants(
     state: AtState, plane: Plane, admitted: Callable[[Complement], bool] = lambda _: True
-) -> dict[int, float]:
+) -> dict[Hashable, float]:
     """Return the determinants of the blocks of perturbations in the classes beside a state, by their numbers.
 
     Of those that are admitted, and without those that contain modes of the state.
     """
-    basis, found = state.weighted.basis, {}
+    basis, found = state.weighted.basis, dict[Hashable, float]()
     last = max(int(basis.degrees[-1]) + basis.symmetry, plane.last)
     for number, complement in enumerate(solvers_of(plane.problem).geometry.complements(basis, last)):
         degrees = complement.degrees(last)

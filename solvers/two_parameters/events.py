@@ -1,12 +1,13 @@
 """Organising points between two points of a followed curve, where functions of its points vanish."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 from dataclasses import replace
 from functools import partial
 
 from ..bases import EPS
 from ..branches.continuation import Point
 from .arc import ROUNDINGS, Arc, strayed_by
+from .extended import ExtendedEquation
 from .knots import Event, Knot, Side, between, extended, vertical
 
 # Of a curve that passes where nothing fixes the angle of its states.
@@ -26,8 +27,7 @@ def events_between(arc: Arc, last: Knot, knot: Knot, side: Side) -> list[Knot]:
     Those that are not located are warned of.
     """
     equation, changed = extended(knot.point), _vanishing(last, knot)
-    unexplained = equation.kind in ("fold", "branch point") and not changed and _changed_states(last, knot)
-    if unexplained and not _lets_go(last, knot):
+    if not changed and _unexplained(last, knot) and not _lets_go(last, knot):
         side.changing += [last, knot]
     if changed and equation.kind != "threshold" and all(turns_freely(each.point) for each in (last, knot)):
         # Rotations are neutral all along.
@@ -35,11 +35,15 @@ def events_between(arc: Arc, last: Knot, knot: Knot, side: Side) -> list[Knot]:
     if any(basis.fourier is not None for basis in equation.bases) and _lets_go(last, knot):
         side.warnings.append(LET_GO)
         changed = []
+    if any(basis.invariants is not None for basis in equation.bases) and _lets_go(last, knot):
+        told = [each for each in changed if each[0] not in NEUTRAL]
+        side.warnings += [LET_GO] if len(told) < len(changed) else []
+        changed = told
     located = [_located(arc, last, knot, side, *each) for each in changed]
     found: list[Knot] = []
-    for each in located:
+    for each in sorted((each for each in located if each is not None), key=_error):
         # Of one multiple direction several classes are singular.
-        if each is not None and not any(_same_event(each, other) for other in found):
+        if not any(_same_event(each, other) for other in found):
             found.append(each)
     if last.row.tangent[0] * knot.row.tangent[0] < 0.0 and not vertical([last, knot]):
         turn = arc.zero(_first_rate)
@@ -85,7 +89,7 @@ def _vanishing(last: Knot, knot: Knot) -> list[tuple[str, int | None, Callable[[
     ]
     states = _changed_states(last, knot)
     return found + [
-        (equation.of_margins, mode if equation.kind == "threshold" else None, partial(_margin, (place, mode)))
+        (equation.of_margins, _mode(equation, mode), partial(_margin, (place, mode)))
         for (place, mode), margin in (knot.margins if states else {}).items()
         if place in states and last.margins.get((place, mode), margin) * margin < 0.0
     ]
@@ -118,11 +122,34 @@ def _same_knot(point: Point, knots: tuple[Knot, Knot]) -> Knot | None:
     return next((knot for knot in knots if abs(knot.point.arclength - point.arclength) <= tolerance), None)
 
 
+def _error(knot: Knot) -> float:
+    """Return how well a located point is known along the curve."""
+    assert knot.event is not None
+    return sum(knot.event.error)
+
+
 def _same_event(one: Knot, other: Knot) -> bool:
-    """Return whether two located points are one."""
+    """Return whether two located points are one, as well as they are known."""
     assert one.event is not None
     assert other.event is not None
-    return one.event.type == other.event.type and abs(one.point.arclength - other.point.arclength) <= KNOWN
+    alike = (one.event.type, one.event.mode) == (other.event.type, other.event.mode)
+    apart = abs(one.point.arclength - other.point.arclength)
+    return alike and apart <= KNOWN + _error(one) + _error(other)
+
+
+def _unexplained(last: Knot, knot: Knot) -> bool:
+    """Return whether the number of unstable directions changes between two knots, by other than a fold.
+
+    States of a line pass through folds, at which one direction changes.
+    """
+    equation, states = extended(knot.point), _changed_states(last, knot)
+    if equation.kind != "transition":
+        return equation.kind in ("fold", "branch point") and bool(states)
+    changes = [abs(knot.row.counts[place] - last.row.counts[place]) for place in states]
+    return any(
+        change > 1 and equation.bases[place].invariants is not None
+        for place, change in zip(states, changes, strict=True)
+    )
 
 
 def _is_known(turn: Point, last: Knot, knot: Knot, found: list[Knot]) -> bool:
@@ -151,6 +178,11 @@ def _is_rounding(point: Point, function: Callable[[Point], float]) -> bool:
     return abs(function(moved) - function(point)) >= abs(function(point))
 
 
-def _margin(key: tuple[int, int], point: Point) -> float:
+def _mode(equation: ExtendedEquation, number: Hashable) -> int | None:
+    """Return the degree that a margin is of, None if it is of a class of directions."""
+    return number if equation.kind == "threshold" and isinstance(number, int) else None
+
+
+def _margin(key: tuple[int, Hashable], point: Point) -> float:
     """Return the number that vanishes where a mode is critical."""
     return extended(point).margin(point, key)

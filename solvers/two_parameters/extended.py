@@ -5,7 +5,7 @@ so that :func:`solvers.branches.continuation.trace` follows their solutions as i
 """
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -35,7 +35,7 @@ ODD_MULTIPLES, RETAINED = (3, 5, 7), 0.01
 
 
 # Numbers that vanish where a direction is neutral, by the state and the class or degree of the direction.
-Margins = dict[tuple[int, int], float]
+Margins = dict[tuple[int, Hashable], float]
 
 
 class Halving(NamedTuple):
@@ -197,13 +197,12 @@ class ExtendedEquation(StationaryEquation):
         """Return numbers that vanish where another direction of a state is neutral too."""
         return {}
 
-    def margin(self, point: Point, key: tuple[int, int]) -> float:
+    def margin(self, point: Point, key: tuple[int, Hashable]) -> float:
         """Return one of these numbers; of a class of harmonics also where it vanishes."""
-        place, number = key
-        state = self.system(point.unknowns_on(self)[0], point.q).states[place]
-        if number >= 0 and state.weighted.basis.invariants is not None:
-            return class_determinant(state, number)
-        return self.margins(point)[key]
+        place, name = key
+        if isinstance(name, int):
+            return self.margins(point)[key]
+        return class_determinant(self.system(point.unknowns_on(self)[0], point.q).states[place], name)
 
     def changed_states(self, before: tuple[int, ...], after: tuple[int, ...]) -> set[int]:
         """Return the states of which margins may vanish between two points, by their unstable directions there.

@@ -5,7 +5,8 @@ ones among them, so that one neutral direction shows in several of these. The cl
 directions are counted do not overlap.
 """
 
-from collections.abc import Iterator
+from collections.abc import Hashable, Iterator
+from typing import Any
 
 import numpy as np
 
@@ -47,7 +48,7 @@ def unstable_directions(point: Point) -> int:
     return sum(equation.densities.unstable_counts(point, NEUTRAL))
 
 
-def class_determinants(state: AtState) -> dict[int, float]:
+def class_determinants(state: AtState) -> dict[Hashable, float]:
     """Return determinants that vanish where a state without an axis on S^2 loses its symmetry, by class.
 
     Of classes of harmonics that it has not, without those of which a direction is neutral all along the curve.
@@ -55,17 +56,17 @@ def class_determinants(state: AtState) -> dict[int, float]:
     """
     if state.weighted.basis.invariants is None or not isinstance(state, GradientState):
         return {}
-    found = {}
-    for number, block in _broken_classes(state):
+    found = dict[Hashable, float]()
+    for name, block in _broken_classes(state):
         sizes = np.abs(block.eigenvalues())
         if sizes.min() > CRITICAL * sizes.max():
-            found[number] = _determinant(block)
+            found[name] = _determinant(block)
     return found
 
 
-def class_determinant(state: AtState, number: int) -> float:
-    """Return the determinant of one class."""
-    return next(_determinant(block) for known, block in _broken_classes(state) if known == number)
+def class_determinant(state: AtState, name: Hashable) -> float:
+    """Return the determinant of one class; one where none of its modes acts."""
+    return next((_determinant(block) for known, block in _broken_classes(state) if known == name), 1.0)
 
 
 def _determinant(block: BlockMatrix) -> float:
@@ -73,10 +74,10 @@ def _determinant(block: BlockMatrix) -> float:
     return (-1.0) ** block.repulsive * signature(block.matrix)[1]
 
 
-def _broken_classes(state: AtState) -> Iterator[tuple[int, BlockMatrix]]:
-    """Yield the numbers of the classes of harmonics that a state has not, and the matrices of those."""
+def _broken_classes(state: AtState) -> Iterator[tuple[Any, BlockMatrix]]:
+    """Yield the classes of harmonics that a state has not, which are the same everywhere, with their matrices."""
     point = stationary_point(state, state.coefficients.place.problem)
     equation: StationaryEquation = point.equation
-    for number, block in enumerate(equation.densities.blocks_of(point)):
+    for block in equation.densities.blocks_of(point):
         if not block.own:
-            yield number, equation.densities.block_matrix(point, block)
+            yield block, equation.densities.block_matrix(point, block)

@@ -189,3 +189,25 @@ def test_a_state_that_is_a_point_of_a_branch_already_is_not_followed_again(serie
     diagram = bifurcation_diagram(problem, interval, rates=False, depth=2)
     labels = [branch.label for branch in diagram.branches]
     assert sum(label.startswith("C_4v") and label.endswith("from octahedral") for label in labels) == 1
+
+
+@pytest.mark.parametrize("start", [0.0, -0.3])
+def test_end_points_do_not_depend_on_where_a_mode_does_not_act(start):
+    """Where a coefficient is zero there are fewer harmonics, and classes of them have other numbers."""
+    problem = McKeanVlasov(Sphere(3), GegenbauerSeries((-1.0, start, -2.427, -4.307)))
+    diagram = bifurcation_diagram(problem, relative=(0.8, 1.6), rates=False)
+    found = curve(diagram.events("transition", "octahedral")[0], "w2", (-0.7, 0.7))
+    (point,) = found.special_points
+    error, sizes = linearised(point.problem, float(point.coupling), point.cosine, point.sine, 4)
+    assert (point.type, point.status) == ("end point", "converged")
+    assert error < 1e-12
+    assert sizes[-5] < 1e-10 < 1e-5 < sizes[-6]
+
+
+def test_directions_of_one_class_that_change_along_a_line_are_warned_of():
+    """Two directions of the tetrahedral state change together, one of them in the class of the state itself."""
+    problem = McKeanVlasov(Sphere(3), GegenbauerSeries((-1.048, -2.053, -3.866, -4.202)))
+    diagram = bifurcation_diagram(problem, (1.55, 1.65), rates=False)
+    found = curve(diagram.events("transition", "tetrahedral")[0], "w4", (-8.404, -1.2606))
+    (warning,) = found.warnings
+    assert warning.startswith("the number of unstable directions changes")

@@ -19,6 +19,7 @@ from meanfield import (
     SpecialPoint,
     Sphere,
 )
+from meanfield.harmonics import packed_size, place
 from solvers import bifurcation_diagram, curve
 from solvers.bases import FourierBasis, InvariantBasis
 from solvers.bases.representations import rotation_about, turned_moments
@@ -179,6 +180,27 @@ def test_torques_of_a_density_on_itself_vanish(name, law):
     state = random_state(basis, law)
     assert np.linalg.norm(state.residual) > 1e-3
     assert np.abs(state.residual @ state._turning).max() < 64 * EPS
+
+
+@pytest.mark.parametrize("phase", [0.0, np.pi / 3.0])
+def test_a_state_beside_one_of_more_symmetry_is_beside_its_image(phase):
+    """Whatever the phase of its largest wave, a branch cut of angles among them."""
+    group = axial_group(1, False, 1, False)
+    degrees = np.arange(1, 5)
+    plain = InvariantBasis(group, degrees, 32)
+    shape = np.zeros((2, packed_size(4)))
+    for degree, order, size in ((3, 3, 0.3), (1, 1, 0.02), (2, 2, 0.1)):
+        shape[:, place(degree, order)] = size * np.array([np.cos(order * phase), np.sin(order * phase)])
+    tilt = np.zeros((2, packed_size(4)))
+    tilt[:, place(1, 1)] = 1e-3 * np.array([-np.sin(phase), np.cos(phase)])
+    pair = [plain.means(plain.moments_from(*(shape + side * tilt))) / plain.degrees for side in (-1.0, 1.0)]
+    basis = plain.beside(pair[0])
+    before, after = (np.stack([state - image for image in basis.images(state)[1:]]) for state in pair)
+    met = [
+        bool(one @ other < 0.0 and np.linalg.norm(one + other) < 0.1 * np.linalg.norm(one))
+        for one, other in zip(before, after, strict=True)
+    ]
+    assert any(met)
 
 
 def test_a_branch_point_of_a_solid_starts_a_curve_from_a_branch_that_crosses_it():

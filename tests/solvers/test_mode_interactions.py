@@ -215,3 +215,11 @@ def test_a_curve_that_stops_beside_the_uniform_state_has_joined_it():
     for end in found.special_points:
         values = [abs(eval(each, {"a": end.values[0]})) for each in coefficients]
         assert min(abs(values[2] - other) for other in values[:2] + values[3:]) < 1e-10
+
+
+def test_modes_that_become_critical_at_one_point_are_told_each():
+    problem = McKeanVlasov(Circle(), CosineSeries((-1.0, -0.8, -0.8)))
+    start = bifurcation_diagram(problem, (1.8, 2.2), rates=False).events("branch point", "uniform")[0]
+    found = curve(start, "w1", (-1.2, -0.6))
+    curves = [point.curves for point in found.special_points if point.type == "mode interaction"]
+    assert curves == [("threshold of mode 1", f"threshold of mode {mode}") for mode in (2, 3)]
