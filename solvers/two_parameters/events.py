@@ -4,12 +4,16 @@ from collections.abc import Callable, Hashable
 from dataclasses import replace
 from functools import partial
 
+import numpy as np
+
 from ..bases import EPS
 from ..branches.continuation import Point
 from .arc import ROUNDINGS, Arc, strayed_by
 from .extended import ExtendedEquation
 from .knots import Event, Knot, Side, between, extended, vertical
 
+# The type of an organising point, the degree of its mode if it has one, and the function that vanishes there.
+Vanishing = tuple[str, int | None, Callable[[Point], float]]
 # Of a curve that passes where nothing fixes the angle of its states.
 LET_GO = (
     "where the confinement vanishes nothing holds states without an axis: beside it points are known less well, "
@@ -26,19 +30,13 @@ def events_between(arc: Arc, last: Knot, knot: Knot, side: Side) -> list[Knot]:
 
     Those that are not located are warned of.
     """
-    equation, changed = extended(knot.point), _vanishing(last, knot)
+    changed = _vanishing(last, knot)
     if not changed and _unexplained(last, knot) and not _lets_go(last, knot):
         side.changing += [last, knot]
-    if changed and equation.kind != "threshold" and all(turns_freely(each.point) for each in (last, knot)):
-        # Rotations are neutral all along.
-        changed = [each for each in changed if each[0] not in NEUTRAL]
-    if any(basis.fourier is not None for basis in equation.bases) and _lets_go(last, knot):
-        side.warnings.append(LET_GO)
-        changed = []
-    if any(basis.invariants is not None for basis in equation.bases) and _lets_go(last, knot):
-        told = [each for each in changed if each[0] not in NEUTRAL]
-        side.warnings += [LET_GO] if len(told) < len(changed) else []
-        changed = told
+    for (kind, _), before, after in zip(extended(knot.point).tests, last.tests, knot.tests, strict=True):
+        if np.isnan(before * after):
+            side.untold.setdefault(kind, []).extend([last, knot])
+    changed = _held(last, knot, side, changed)
     located = [_located(arc, last, knot, side, *each) for each in changed]
     found: list[Knot] = []
     for each in sorted((each for each in located if each is not None), key=_error):
@@ -51,6 +49,23 @@ def events_between(arc: Arc, last: Knot, knot: Knot, side: Side) -> list[Knot]:
         if turn is not None and not _is_known(turn[0], last, knot, found):
             found.append(Knot.at(turn[0]))
     return sorted(found, key=lambda each: each.point.arclength)
+
+
+def _held(last: Knot, knot: Knot, side: Side, changed: list[Vanishing]) -> list[Vanishing]:
+    """Return those of functions that vanish between two knots that tell something where rotations may be free."""
+    equation = extended(knot.point)
+    if equation.kind != "threshold" and all(turns_freely(each.point) for each in (last, knot)):
+        # Rotations are neutral all along.
+        return [each for each in changed if each[0] not in NEUTRAL]
+    uneven, grouped = (
+        any(basis is not None for basis in kind)
+        for kind in zip(*((basis.fourier, basis.invariants) for basis in equation.bases), strict=True)
+    )
+    if not (uneven or grouped) or not _lets_go(last, knot):
+        return changed
+    told = [] if uneven else [each for each in changed if each[0] not in NEUTRAL]
+    side.warnings += [LET_GO] if uneven or len(told) < len(changed) else []
+    return told
 
 
 def _located(
@@ -79,10 +94,10 @@ def _located(
     return None if free else Knot.at(point, Event(kind, error, mode))
 
 
-def _vanishing(last: Knot, knot: Knot) -> list[tuple[str, int | None, Callable[[Point], float]]]:
+def _vanishing(last: Knot, knot: Knot) -> list[Vanishing]:
     """Return the functions that change their signs between two knots: their types, the modes and themselves."""
     equation = extended(knot.point)
-    found: list[tuple[str, int | None, Callable[[Point], float]]] = [
+    found: list[Vanishing] = [
         (kind, None, function)
         for (kind, function), before, after in zip(equation.tests, last.tests, knot.tests, strict=True)
         if before * after < 0.0
