@@ -170,13 +170,16 @@ def test_the_equations_file_has_our_equation_and_its_derivatives(files):
             degrees = np.arange(1, size // 2 + 1)
             cosine, sine = np.split(point.unknowns, 2)
             turn = np.concatenate([-degrees * sine, degrees * cosine])
-            # The rotation is mapped to its opposite, and nothing else is changed that could take a residual away:
-            # residuals have no component along the rows that were added, at any U.
+            # The rotation is mapped to its opposite, and Newton's steps are across it: residuals have no component
+            # along the left null vector of the derivatives without what was added, at any U.
             added = wrong[:, :size]
             _, singular, rows = np.linalg.svd(added)
             assert singular[1] < 1e-9 * singular[0]
             assert np.abs(added @ turn + turn).max() < 1e-9 * np.abs(turn).max()
-            assert abs(rows[0] @ residual) < 1e-12
+            assert abs(abs(rows[0] @ turn) - np.linalg.norm(turn)) < 1e-9 * np.linalg.norm(turn)
+            problem = files.diagram.problem
+            weights = problem.potential.multipliers(problem.domain, size // 2)[1:].astype(float)
+            assert abs(np.tile(weights, 2) * turn @ residual) < 1e-12
             wrong = wrong[:, size:]
         scale = max(1.0, np.abs(derivative).max())
         by_differences = wrong.shape[1] - (point.parameters.size - 2)

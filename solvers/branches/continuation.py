@@ -313,9 +313,7 @@ def resolve(point: Point) -> Point | End:
         if equation is None:
             return End(Outcome.NOT_RESOLVED, needed_modes(point))
         wider = point.on(equation)
-        # Of unknowns that are new, zero before, the residual is minus what the density has of them.
-        b = np.where(wider.b == 0.0, -wider.solution.evaluation.residual, wider.b)
-        solution = correct(equation, b, wider.q, wider.solution.tangent_b, wider.solution.tangent_q, NEWTON)
+        solution = correct(equation, wider.b, wider.q, wider.solution.tangent_b, wider.solution.tangent_q, Newton())
         if solution is None:
             return End(Outcome.NOT_RESOLVED, needed_modes(point))
         direction_b, direction_q = wider.solution.tangent_b, wider.solution.tangent_q

@@ -224,9 +224,18 @@ def _insert_hidden(followed: Followed) -> None:
         assert first is not None
         assert second is not None
         known = [knot.event for knot in knots[first + 1 : second] if knot.event is not None]
-        # A step to a more symmetric state, an event of no block, is searched on both sides of that.
-        if all(event.blocks or event.kind in ("fold", "transition") for event in known):
+        if all(_is_regular(event) for event in known):
             knots[first + 1 : second] = _hidden(followed, window, len(known), DEPTH) or knots[first + 1 : second]
+
+
+def _is_regular(event: Event) -> bool:
+    """Return whether an event is not that of a more symmetric state, on both sides of which a step is searched.
+
+    That is of no block, or a fold, at which a branch turns back as its own image, that changes no direction.
+    """
+    return (
+        bool(event.blocks) or event.kind == "transition" or (event.kind == "fold" and event.before != event.after)
+    )
 
 
 def _hidden(followed: Followed, knots: Sequence[Knot | None], known: int, depth: int) -> list[Knot]:

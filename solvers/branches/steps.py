@@ -363,7 +363,7 @@ def _folds_beside(arrival: Arrival, last: Point, point: Point) -> bool:
 def _met(last: Point, arrival: Arrival) -> Point:
     """Return the more symmetric state that a branch meets, with the tangent of the branch."""
     equation = last.equation
-    b = equation.unturned(equation.densities.nearest_image(arrival.point, last), last.b, last.moments)
+    b = equation.densities.nearest_image(arrival.point, last)
     q = equation.q_at(arrival.value)
     kernel = _kernel(equation, b, q, last)
     return branch_end(equation, b, q, kernel, 0.0 if arrival.reflecting else slope_towards(last, b, q, kernel))

@@ -4,8 +4,6 @@ from collections.abc import Callable, Hashable
 from dataclasses import replace
 from functools import partial
 
-import numpy as np
-
 from ..bases import EPS
 from ..branches.continuation import Point
 from .arc import ROUNDINGS, Arc, strayed_by
@@ -33,9 +31,6 @@ def events_between(arc: Arc, last: Knot, knot: Knot, side: Side) -> list[Knot]:
     changed = _vanishing(last, knot)
     if not changed and _unexplained(last, knot) and not _lets_go(last, knot):
         side.changing += [last, knot]
-    for (kind, _), before, after in zip(extended(knot.point).tests, last.tests, knot.tests, strict=True):
-        if np.isnan(before * after):
-            side.untold.setdefault(kind, []).extend([last, knot])
     changed = _held(last, knot, side, changed)
     located = [_located(arc, last, knot, side, *each) for each in changed]
     found: list[Knot] = []
@@ -57,11 +52,9 @@ def _held(last: Knot, knot: Knot, side: Side, changed: list[Vanishing]) -> list[
     if equation.kind != "threshold" and all(turns_freely(each.point) for each in (last, knot)):
         # Rotations are neutral all along.
         return [each for each in changed if each[0] not in NEUTRAL]
-    uneven, grouped = (
-        any(basis is not None for basis in kind)
-        for kind in zip(*((basis.fourier, basis.invariants) for basis in equation.bases), strict=True)
-    )
-    if not (uneven or grouped) or not _lets_go(last, knot):
+    uneven = any(basis.fourier is not None for basis in equation.bases)
+    free = uneven or any(basis.phase_conditions is not None for basis in equation.bases)
+    if not free or not _lets_go(last, knot):
         return changed
     told = [] if uneven else [each for each in changed if each[0] not in NEUTRAL]
     side.warnings += [LET_GO] if uneven or len(told) < len(changed) else []

@@ -311,7 +311,7 @@ def first_point(equation: ExtendedEquation, b: Floats, q: float, begins_at: str 
         tangent = equation.system(b, q).tangent
     solution = correct(equation, b, q, tangent[:-1], float(tangent[-1]), POLISHED)
     moved = solution is None or max(np.abs(solution.b - b).max(), abs(solution.q - q)) > MOVED
-    if moved:
+    if moved and not begins_at:
         # Beside the beginning of a curve, where its states meet, the system is singular up to rounding.
         evaluation = equation.evaluate(b, q)
         if np.abs(evaluation.residual).max() <= ROUNDING:

@@ -197,10 +197,12 @@ class GradientState(AtState):
     def third_moments(self, chi: Floats, phi: Floats) -> Floats:
         """Return <(chi - <chi>)(phi - <phi>)(c - <c>)> of the modes c, chi and phi being sums of them."""
         basis = self.weighted.basis
-        density = np.exp(basis.synthesise(self.field) - self.gibbs.log_partition)
+        values = basis.synthesise(self.field)
+        density = np.exp(values - values.max())
+        mass = basis.analyse(density).item(0)
         density *= basis.synthesise(chi) - chi @ self.means
         density *= basis.synthesise(phi) - phi @ self.means
-        moments = basis.analyse(density)
+        moments = basis.analyse(density) / mass
         third: Floats = basis.means(moments) - moments.item(0) * self.means
         return third
 

@@ -29,14 +29,9 @@ from .blocks import ComplementaryBlock, block_at
 from .plane import Plane
 from .singular import Borders
 
-# The singular value of a neutral direction is below this share of the largest.
-NEUTRAL = 1e-9
-
 
 def turning(block: ComplementaryBlock, null: Borders, plane: Plane, last: int) -> float:
     """Return -N/4 of a perturbation of size one times the determinants of the matrices that have poles.
-
-    It is nan where squares of perturbations are neutral too, as those of one multiple direction may be.
 
     Parameters
     ----------
@@ -72,9 +67,6 @@ def turning(block: ComplementaryBlock, null: Borders, plane: Plane, last: int) -
     chosen = degrees[:0] if further is None else plane.significant(*state.place, further.degrees(last))
     if further is not None and chosen.size:
         of_further = block_at(state, plane, further, chosen)
-        sizes = np.linalg.svd(of_further.matrix, compute_uv=False)
-        if sizes[-1] <= NEUTRAL * sizes[0]:
-            return np.nan
         source = 0.5 * of_further.weights * complement.square_products(second, degrees, phi, phi, chosen)
         gain = complement.square_products(second, degrees, chi, phi, chosen) / of_further.weights
         gain *= of_further.coefficients.attractions * (1.0 - s) ** 2

@@ -201,18 +201,3 @@ def test_regions_where_branches_without_an_axis_cross():
         ("uniform", 1), ("D_3h 3", 1), ("D_3h 3", 2), ("zonal 3", 2), ("zonal 3", 1),
     }  # fmt: skip
     assert all(region.agrees for region in found.regions)
-
-
-def test_nothing_turns_where_squares_of_the_critical_directions_are_neutral_too():
-    """The state does not depend on w1, and the directions of one representation square to one another."""
-    problem = McKeanVlasov(Sphere(3), GegenbauerSeries((0.0, -2.401, 0.0, -4.315)))
-    diagram = bifurcation_diagram(problem, relative=(0.8, 2.0), rates=False)
-    start = next(
-        point
-        for point in diagram.events("branch point", "octahedral")
-        if "harmonics" in point.description and abs(point.coupling - 2.08412249) < 1e-6
-    )
-    found = curve(start, "w1", (-0.8, 0.8))
-    assert found.special_points == ()
-    assert found.warnings
-    assert all(warning.startswith("tricriticals between") for warning in found.warnings)
