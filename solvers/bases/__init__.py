@@ -1,5 +1,6 @@
 """Discretisations of the circle and the spheres: modes, transforms, quadrature and the one rule for resolution."""
 
+from .base import COLLAPSE as COLLAPSE
 from .base import EPS as EPS
 from .base import LARGE_FIELD as LARGE_FIELD
 from .base import RESOLUTION_TOLERANCE as RESOLUTION_TOLERANCE

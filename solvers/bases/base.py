@@ -40,6 +40,8 @@ SMALL_FIELD = 0.5
 LARGE_FIELD = 300.0
 # Modes below this share of the largest do not count for the symmetry of a state.
 SIGNIFICANT = 1e-8
+# Newton's method beside a more symmetric state may fall onto it: what a state has beyond that shrinks by this.
+COLLAPSE = 1e-6
 
 
 class Gibbs(NamedTuple):
@@ -254,7 +256,10 @@ class Basis(Protocol):
         return self
 
     def images(self, b: Floats) -> list[Floats]:
-        """Return a state and its images within the basis under the symmetries of the domain, itself first."""
+        """Return a state and its images within the basis under the symmetries of the domain, itself first.
+
+        Neighbouring states have theirs in one order.
+        """
 
     def collapses(self, last: Floats, b: Floats) -> bool:
         """Return whether Newton's method fell from a state to one of more symmetry, as far as images show it."""

@@ -18,15 +18,12 @@ from meanfield.harmonics import Modes, SphereModes, packed_size, place
 
 from ..limits import MAX_HARMONIC_DEGREE, MAX_SPHERICAL_DEGREE
 from .actions import moved_by, turnings
-from .base import LARGE_FIELD, SMALL_FIELD, Basis, Floats, Gibbs, Integers, exp_beyond_quadratic
+from .base import COLLAPSE, LARGE_FIELD, SMALL_FIELD, Basis, Floats, Gibbs, Integers, exp_beyond_quadratic
 from .confining import ConfiningField
 from .orientation import Orientation
 from .representations import TRIVIAL, Group
 from .second_moments import SecondMoments, second_moments
 from .spherical import SphericalTransform
-
-# Where Newton's method falls onto a more symmetric state what tells a state from its image shrinks by this factor.
-COLLAPSED = 1e-6
 
 
 class InvariantBasis(Basis):
@@ -44,8 +41,6 @@ class InvariantBasis(Basis):
         The fixed part -V/D of the field, None if there is none.
     held_by
         A field whose symmetries images and rotations keep; by default the confinement.
-    reference : (size,) float, optional
-        A state beside which others are kept from turning, see :class:`solvers.bases.orientation.Orientation`.
 
     Attributes
     ----------
@@ -75,7 +70,6 @@ class InvariantBasis(Basis):
         nodes: int,
         confinement: ConfiningField | None = None,
         held_by: ConfiningField | None = None,
-        reference: Floats | None = None,
     ) -> None:
         self.group = group
         self.cells = cells
@@ -83,7 +77,7 @@ class InvariantBasis(Basis):
         self.squares = np.array(1.0 / (2.0 * self.degrees + 1.0), dtype=float)
         self.confinement = confinement
         self.held_by = held_by or confinement
-        self._reference = reference
+        self._reference: Floats | None = None
         self._field_modes = mode_matrix(group, cells, int(cells.max()))
         self._resolve(nodes)
 
@@ -115,14 +109,17 @@ class InvariantBasis(Basis):
     def resized(self, cells: Integers, nodes: int) -> "InvariantBasis":
         """Return the same basis with other degrees and another resolution, products shared if the degrees stay."""
         if not np.array_equal(cells, self.cells):
-            larger = InvariantBasis(self.group, cells, nodes, self.confinement, self.held_by)
-            return larger if self._reference is None else larger.beside(self.among(larger, self._reference))
+            other = InvariantBasis(self.group, cells, nodes, self.confinement, self.held_by)
+            return other if self._reference is None else other.beside(self._among(other, self._reference))
         basis = copy.copy(self)
         basis._resolve(nodes)
         return basis
 
     def beside(self, reference: Floats) -> "InvariantBasis":
-        """Return the same basis with rows that keep states from turning beside one, if any may turn."""
+        """Return the same basis with phase conditions that keep states from turning beside one, if any may turn.
+
+        See :class:`solvers.bases.orientation.Orientation`.
+        """
         if not self._turnings:
             return self
         basis = copy.copy(self)
@@ -130,10 +127,10 @@ class InvariantBasis(Basis):
         vars(basis).pop("_orientation", None)
         return basis
 
-    def among(self, larger: "InvariantBasis", b: Floats) -> Floats:
-        """Return the unknown in a basis of other degrees of what they have of a state."""
-        moved = np.zeros(larger.degrees.size)
-        moved[np.isin(larger.degrees, self.degrees)] = b[np.isin(self.degrees, larger.degrees)]
+    def _among(self, other: "InvariantBasis", b: Floats) -> Floats:
+        """Return the unknown of a state in a basis of other degrees, zero in those that this has not."""
+        moved = np.zeros(other.degrees.size)
+        moved[np.isin(other.degrees, self.degrees)] = b[np.isin(self.degrees, other.degrees)]
         return moved
 
     def confined(self, confinement: Floats) -> "InvariantBasis":
@@ -324,11 +321,11 @@ class InvariantBasis(Basis):
     def collapses(self, last: Floats, b: Floats) -> bool:
         """Return whether a state is its own image, but not the uniform one, and that before it is not."""
         size = float(np.abs(last).max())
-        if float(np.abs(b).max()) <= COLLAPSED * size:
+        if float(np.abs(b).max()) <= COLLAPSE * size:
             return False
         pairs = ((last - companion @ last, b - companion @ b) for companion in self._companions)
         sizes = ((float(np.abs(before).max()), float(np.abs(after).max())) for before, after in pairs)
-        return any(before > COLLAPSED * size and after <= COLLAPSED * before for before, after in sizes)
+        return any(before > COLLAPSE * size and after <= COLLAPSE * before for before, after in sizes)
 
     def agrees(self, field: Floats, moments: Floats) -> bool:
         """Return True, since on S^2 the error of a moment shows in the tail of the others."""

@@ -23,8 +23,6 @@ ALIGNED = 0.99
 SAME_PLACE = 1e-5
 # Values of the parameter at one branch point, found from two sides, agree to this.
 SAME_VALUE = 1e-7
-# Newton at a branch point may fall onto the more symmetric branch: modes that shrink by this factor in one step.
-COLLAPSE = 1e-6
 # Of two states near a guess the second is taken if its distance is less than this share of the other's.
 NEARER = 0.5
 # The first step of a secant towards a critical state, as a share of the distance that it may have.

@@ -231,6 +231,16 @@ def has_transitions(problem: Equation) -> bool:
     return problem.confinement is None and has_free_energy(problem)
 
 
+def energy_passes(first: Point, second: Point) -> bool:
+    """Return whether the free energies of two states are on two sides of that of the uniform one.
+
+    Those of small states, equal to rounding of the noise, are on neither.
+    """
+    energies = first.invariant, second.invariant
+    decided = energies[0] * energies[1] < 0.0 and max(map(abs, energies)) > EPS
+    return decided and has_transitions(second.equation.problem)
+
+
 def transitions_between(first: Point, second: Point) -> list[Event]:
     """Return the points, between two without a fold, at which the free energy is that of the uniform state."""
     return _transitions(_Curve(first, second), [])

@@ -10,11 +10,11 @@ point is closer; where not, the first point is taken nearer, however near the ne
 
 import numpy as np
 
-from ..bases import EPS, Floats
+from ..bases import Floats
 from ..newton import NEUTRAL, POLISHED, correct
 from .arrivals import ALIGNED
 from .continuation import Point, length, resolve
-from .detection import has_transitions
+from .detection import energy_passes
 from .junctions import INSEPARABLE, Departure
 
 # Relative slopes of the coupling of transcritical branches in the amplitude go up to this; the first point stays
@@ -76,10 +76,7 @@ def first_point(departure: Departure, *, counted: bool = True, bounded: bool = T
         if point is not None and not (bounded and _beyond(departure, point.q)):
             candidate = point if candidate is None or step >= SEPARATED else candidate
             shaped = _shape(departure, point, step)
-            if shaped is not False and (
-                not counted
-                or (_same_energy(departure, point) and _nothing_between(departure, point, step, bool(shaped)))
-            ):
+            if shaped is not False and (not counted or _nothing_between(departure, point, step, bool(shaped))):
                 return point, True
         step *= REDUCTION
     return candidate, False
@@ -146,20 +143,10 @@ def _shape(departure: Departure, point: Point, step: float) -> bool | None:
     return abs(ratio - departure.order) < 0.1 * departure.order
 
 
-def _same_energy(departure: Departure, point: Point) -> bool:
-    """Return whether free energies at a point and its branch point are on one side of that of the uniform state.
-
-    Between the two, where nothing else happens, it is monotone.
-    """
-    if not has_transitions(point.equation.problem):
-        return True
-    start, end = departure.state_on(point.equation).invariant, point.invariant
-    # Of small states free energies are equal to rounding, or as good as that.
-    return start * end >= 0.0 or max(abs(start), abs(end)) <= EPS
-
-
 def _nothing_between(departure: Departure, point: Point, step: float, shaped: bool) -> bool:
     """Return whether all eigenvalues are those of the branch point, except in the kernel, where they are powers.
+
+    And the free energy, which is monotone where nothing happens, on the same side of that of the uniform state.
 
     Parameters
     ----------
@@ -168,6 +155,8 @@ def _nothing_between(departure: Departure, point: Point, step: float, shaped: bo
     """
     densities = point.equation.densities
     start = departure.state_on(point.equation)
+    if energy_passes(start, point):
+        return False
     nearer: Point | None = None
     spectra = {block: _spectrum(start, block) for block in densities.blocks_of(point)}
     along = min(float(np.abs(values).min(initial=1.0)) for block, values in spectra.items() if block.own)

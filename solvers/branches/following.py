@@ -206,6 +206,11 @@ def _append(followed: Followed, step: Step) -> None:
 
 def _say(followed: Followed, step: Step) -> None:
     """Warn of what a step leaves open."""
+    if step.unlocated:
+        followed.warn(
+            f"the free energy passes that of the uniform state between {step.first.place} and "
+            f"{float(step.end.value):.12g}, at a point that was not located"
+        )
     for passage in step.passages:
         _say_imperfect(followed, passage)
         if passage.missing != 0:

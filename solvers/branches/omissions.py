@@ -119,10 +119,10 @@ def _complete(problem: Equation, geometry: Geometry, register: Register) -> bool
     unordered = any(listed != sorted(listed) for listed in degrees)
     if any(_interact(geometry, one, other) for side in orders for one, other in pairwise(side)):
         return False
-    wider = ((1.0 + NEARLY) * end for end in register.interval)
-    crowded = any(len(critical_modes(problem, *sorted((0.0, end)))) >= INTERACTING for end in wider)
     if significant.size < INTERACTING:
         return branching or not any(_out_of_order_beyond(side, register) for side in orders)
+    wider = ((1.0 + NEARLY) * end for end in register.interval)
+    crowded = any(len(critical_modes(problem, *sorted((0.0, end)))) >= INTERACTING for end in wider)
     return not (branching or both_signs or unordered or crowded)
 
 

@@ -16,7 +16,7 @@ from ..inertia import nearly_null
 from ..newton import ROUNDING
 from .arrivals import Arrival
 from .continuation import Point, hermite, length, point_between, turns_twice
-from .detection import CERTAIN, Event, events_between, transitions_between
+from .detection import CERTAIN, Event, energy_passes, events_between, transitions_between
 from .junctions import INSEPARABLE, branch_end, slope_towards
 
 # Where events are known only to this share of the coupling or worse, points of two branches may have been taken for
@@ -83,7 +83,7 @@ class Step:
 
     ``passages`` are one, or those on the two sides of a more symmetric state that is met, which is the event
     ``meeting``; if the branch ends there, it is searched up to it only. ``transitions`` are between a passage and
-    that state.
+    that state; with ``unlocated`` there is one more that was not found.
     """
 
     first: Point
@@ -92,6 +92,7 @@ class Step:
     arrival: Arrival | None = None
     meeting: Event | None = None
     transitions: Sequence[Event] = ()
+    unlocated: bool = False
 
     @property
     def doubtful(self) -> bool:
@@ -181,10 +182,8 @@ def _joining(first: Point, second: Point, counts: Counts, arrival: Arrival) -> S
     before = _before(first, met, counts)
     event = Event("endpoint", met, arrival.error, description=f"joins {arrival.met}")
     event.before = event.after = sum(counts if before is None else before.counts[1])
-    known = first if before is None else before.second
-    return Step(
-        first, second, [] if before is None else [before], arrival, event, _compared(known, met, event.before)
-    )
+    found = [_compared(first if before is None else before.second, met, event.before)]
+    return Step(first, second, [] if before is None else [before], arrival, event, *_transitions(found))
 
 
 def _crossing(first: Point, second: Point, counts: Counts, new: Counts, arrival: Arrival) -> Step:
@@ -198,8 +197,10 @@ def _crossing(first: Point, second: Point, counts: Counts, new: Counts, arrival:
     event.after = sum(new if after is None else after.counts[0])
     event.kernel_dimension = arrival.kernel_dimension
     sides = first if before is None else before.second, second if after is None else after.first
-    found = [*_compared(sides[0], met, event.before), *_compared(sides[1], met, event.after)]
-    return Step(first, second, [each for each in (before, after) if each is not None], arrival, event, found)
+    found = [_compared(sides[0], met, event.before), _compared(sides[1], met, event.after)]
+    return Step(
+        first, second, [each for each in (before, after) if each is not None], arrival, event, *_transitions(found)
+    )
 
 
 def _before(first: Point, met: Point, counts: Counts) -> Passage | None:
@@ -221,12 +222,18 @@ def _beside(first: Point, second: Point, arclength: float, side: float) -> Point
     return point_between(first, second, arclength + side * distance) if distance < way else None
 
 
-def _compared(known: Point, met: Point, count: int | None) -> list[Event]:
+def _transitions(found: Sequence[list[Event] | None]) -> tuple[list[Event], bool]:
+    """Return the transitions on the sides of a more symmetric state, and whether one was not found."""
+    return [event for each in found for event in each or ()], None in found
+
+
+def _compared(known: Point, met: Point, count: int | None) -> list[Event] | None:
     """Return where the free energy is that of the uniform state between a point and a more symmetric state nearby.
 
-    At that the tangent is not known as elsewhere: points are taken nearer to it until none is between.
+    At that the tangent is not known as elsewhere: points are taken nearer to it until none is between. None if it
+    is somewhere there that was not found.
     """
-    if abs(met.invariant) <= met.gap_rounding or not known.invariant * met.invariant < 0.0:
+    if not energy_passes(known, met):
         return []
     distance = known.arclength - met.arclength
     for _ in range(HALVINGS):
@@ -234,13 +241,13 @@ def _compared(known: Point, met: Point, count: int | None) -> list[Event]:
         ends = (known, met) if distance < 0.0 else (met, known)
         nearer = point_between(*ends, met.arclength + distance)
         if nearer is None:
-            return []
+            return None
         if nearer.invariant * met.invariant > 0.0:
             found = transitions_between(*((known, nearer) if distance < 0.0 else (nearer, known)))
             for event in found:
                 event.before = event.after = count
-            return found
-    return []
+            return found or None
+    return None
 
 
 def _counts(point: Point) -> Counts:

@@ -10,8 +10,8 @@ import math
 
 import numpy as np
 
-from ..bases import Basis, Floats
-from ..branches.arrivals import COLLAPSE, Arrival, arrival_near, at_uniform, crossing, in_symmetry
+from ..bases import COLLAPSE, Basis, Floats
+from ..branches.arrivals import Arrival, arrival_near, at_uniform, crossing, in_symmetry
 from ..branches.continuation import Point, length
 from ..branches.junctions import Departure
 from ..equation import StationaryEquation

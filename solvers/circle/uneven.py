@@ -10,8 +10,8 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-from ..bases import Floats, Integers
-from ..branches.arrivals import COLLAPSE, Arrival, arrival_near, crossing
+from ..bases import COLLAPSE, Floats, Integers
+from ..branches.arrivals import Arrival, arrival_near, crossing
 from ..branches.continuation import Point, length, point_between
 from ..branches.orbits import SAME, SIGNIFICANT
 from ..counts import Counts

@@ -99,8 +99,15 @@ class Found:
         """Return how often a curve with a track passes a point."""
         x, y = self.window.scaled(value, coupling)
         walls = sum(abs(wall.x - x) <= ON_CURVE and wall.low <= y <= wall.high for wall in walls_of(track))
-        graphs = [graph for graph in graphs_of(0, track) if graph.x[0] <= x <= graph.x[-1]]
-        distances = np.array([abs(float(graph.at(np.array([x]))[0]) - y) for graph in graphs])
+        # Where a curve ends its parameter is known to rounding.
+        beside = [(graph, min(max(x, graph.x[0]), graph.x[-1])) for graph in graphs_of(0, track)]
+        distances = np.array(
+            [
+                abs(float(graph.at(np.array([inside]))[0]) - y)
+                for graph, inside in beside
+                if abs(inside - x) <= ON_CURVE
+            ]
+        )
         near = int(np.count_nonzero(distances <= NEARBY))
         is_on = bool((distances <= ON_CURVE).any()) or (near > 0 and self._passes(curve, value, coupling))
         return walls + (near if is_on else 0)

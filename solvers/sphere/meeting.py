@@ -15,8 +15,8 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from ..bases import Floats
-from ..branches.arrivals import COLLAPSE, Arrival, arrival_near, at_uniform, crossing, in_symmetry
+from ..bases import COLLAPSE, Floats
+from ..branches.arrivals import Arrival, arrival_near, at_uniform, crossing, in_symmetry
 from ..branches.continuation import Point, length, point_between, turning_point
 from ..branches.junctions import Departure
 from ..branches.orbits import lengths

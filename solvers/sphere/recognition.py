@@ -33,7 +33,7 @@ from meanfield.harmonics import (
 from ..bases import EPS, Floats, Integers
 from ..bases.confining import generic
 from ..bases.orientation import own_axes, to_pole
-from ..bases.representations import CYCLE, Group, of_degree, subgroup, turned_moments
+from ..bases.representations import CYCLE, SAME_ELEMENT, Group, of_degree, subgroup, turned_moments
 from .groups import axial_group, solids
 
 # Moments below this share of the largest are those of a symmetry that is there.
@@ -92,10 +92,9 @@ def recognised(group: Group, cosine: Floats, sine: Floats, confined: bool, even:
         if symmetry.rank > best:
             best, found = symmetry.rank, _standing(symmetry, *turned)
     if not confined and _is_isotropic(cosine, sine):
-        for turned in _standing_as_solids(cosine, sine):
-            for solid in solids():
-                if solid.order > best[0] and _fixes(solid, *turned):
-                    return Recognised(solid, *turned)
+        for solid, turned in _standing_as_solids(cosine, sine):
+            if solid.order > best[0] and _fixes(solid, *turned):
+                return Recognised(solid, *turned)
     return found
 
 
@@ -107,12 +106,12 @@ def _standing_on_axes(cosine: Floats, sine: Floats) -> Iterator[tuple[Floats, Fl
         turned = turned_moments(*turned, CYCLE)
 
 
-def _standing_as_solids(cosine: Floats, sine: Floats) -> Iterator[tuple[Floats, Floats]]:
-    """Yield the moments as they are, and turned so that an axis and a mirror through it are those of each solid.
+def _standing_as_solids(cosine: Floats, sine: Floats) -> Iterator[tuple[Group, tuple[Floats, Floats]]]:
+    """Yield each solid with the moments as they are, and turned so that an axis and a mirror are those of it.
 
     The lowest degree of one is a single harmonic, which is extreme on axes of most turns.
     """
-    yield cosine, sine
+    yield from ((solid, (cosine, sine)) for solid in solids())
     turned = turned_moments(cosine, sine, to_pole(_extreme_point(cosine, sine)))
     symmetry = _about_axis(*turned, flips=True)
     if symmetry is None or symmetry.turns == 1 or symmetry.mirror is None:
@@ -120,7 +119,7 @@ def _standing_as_solids(cosine: Floats, sine: Floats) -> Iterator[tuple[Floats, 
     _, cosine, sine = _standing(symmetry, *turned)
     for solid in solids():
         for frame in _frames(solid, symmetry.turns):
-            yield turned_moments(cosine, sine, frame)
+            yield solid, turned_moments(cosine, sine, frame)
 
 
 def _extreme_point(cosine: Floats, sine: Floats) -> Floats:
@@ -146,14 +145,15 @@ def _frames(solid: Group, turns: int) -> Iterator[Floats]:
     """Yield the rotations that take the z axis to an axis of a solid, and the mirror y = 0 to one through that."""
     signs = np.linalg.det(solid.elements)
     traces = np.trace(solid.elements, axis1=1, axis2=2)
-    rotations = solid.elements[(signs > 0.0) & (np.abs(traces - 1.0 - 2.0 * np.cos(2.0 * np.pi / turns)) < ABSENT)]
-    mirrors = solid.elements[(signs < 0.0) & (np.abs(traces - 1.0) < ABSENT)]
+    trace = 1.0 + 2.0 * np.cos(2.0 * np.pi / turns)
+    rotations = solid.elements[(signs > 0.0) & (np.abs(traces - trace) < SAME_ELEMENT)]
+    mirrors = solid.elements[(signs < 0.0) & (np.abs(traces - 1.0) < SAME_ELEMENT)]
     if not len(rotations):
         return
     axis = np.linalg.svd(rotations[0] - np.eye(3))[2][-1]
     for mirror in mirrors:
         normal = np.linalg.svd(mirror + np.eye(3))[2][-1]
-        if abs(float(normal @ axis)) < ABSENT:
+        if abs(float(normal @ axis)) < SAME_ELEMENT:
             for z, y in product((axis, -axis), (normal, -normal)):
                 yield np.stack([np.cross(y, z), y, z], axis=1)
 

@@ -179,7 +179,7 @@ def test_torques_of_a_density_on_itself_vanish(name, law):
     basis = BASES[name]()
     state = random_state(basis, law)
     assert np.linalg.norm(state.residual) > 1e-3
-    assert np.abs(state.residual @ state._turning).max() < 64 * EPS
+    assert np.abs(state.residual @ state._left_null).max() < 64 * EPS
 
 
 @pytest.mark.parametrize("phase", [0.0, np.pi / 3.0])

@@ -93,6 +93,17 @@ def test_the_transformer_has_four_regions_about_its_tricritical_point():
     assert any("tricritical" in origin for origin in diagram.origins)
 
 
+def test_the_end_of_a_curve_is_on_it_to_rounding():
+    problem = McKeanVlasov(Circle(), Transformer(5.0))
+    start = bifurcation_diagram(problem, relative=(0.7, 1.4), rates=False).events("fold")[0]
+    found = Found(Window(problem, "beta", (1.5, 9.0), True, (0.4, 1.6)))
+    found.add(curve(start, "beta", (1.5, 9.0)), "")
+    ((end,),) = (each.special_points for each in found.curves)
+    for shift in (-1e-13, 0.0, 1e-13):
+        assert found.passing("fold", float(end.values[0]) + shift, float(end.coupling)) == 1
+    assert found.passing("fold", float(end.values[0]) - 0.01, float(end.coupling)) == 0
+
+
 @pytest.mark.parametrize("kind", ["fold", "transition"])
 def test_a_point_between_those_of_a_long_curve_is_known_to_be_on_it(kind):
     """Lines between the points of a curve over such an interval are farther from it than what tells curves apart."""
