@@ -115,7 +115,7 @@ def plot_curve(curve: Curve, ax: "Axes | None" = None, **style: Any) -> "Axes":
     ax = _new_axes() if ax is None else ax
     width, dashes, _ = LINES[curve.type]
     settings = {"color": STRONG, "linewidth": width, "linestyle": dashes, "label": branch_name(curve.label)}
-    ax.plot(*curve.values.T, **(settings | style))
+    ax.plot(*curve.track.T, **(settings | style))
     for point in curve.special_points:
         _mark(ax, point, (float(point.values[0]), float(point.values[1])))
         ax.annotate(

@@ -15,6 +15,7 @@ from .curves import Curve as Curve
 from .curves import CurvePoint as CurvePoint
 from .curves import CurveType as CurveType
 from .curves import OrganisingPoint as OrganisingPoint
+from .curves import smooth as smooth
 from .diagram import Diagram as Diagram
 from .ensemble import Ensemble as Ensemble
 from .flow_map import FlowMap as FlowMap
@@ -30,7 +31,6 @@ from .observables import observable_named as observable_named
 from .outcome import Outcome as Outcome
 from .phase_diagram import PhaseDiagram as PhaseDiagram
 from .phase_diagram import Region as Region
-from .phase_diagram import smooth as smooth
 from .pieces import segments as segments
 from .relaxation import NORMS as NORMS
 from .relaxation import RateFit as RateFit

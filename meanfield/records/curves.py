@@ -32,6 +32,8 @@ OrganisingType = Literal["tricritical", "cusp", "mode interaction", "triple poin
 _ROUNDING = float(np.finfo(float).eps)
 # The points of a summary that are not organising points: the first and the last.
 _WIDTH = 12
+# Points between two points of a curve where it is smoothed.
+FINER = 12
 
 
 @checked
@@ -269,6 +271,11 @@ class Curve(SavedRecord, Observed):
         gaps: Floats = self.observable(FREE_ENERGY_GAP)
         return gaps
 
+    @property
+    def track(self) -> Floats:
+        """(n, 2) points on the curve, more than it has itself, by cubics through these along its tangents."""
+        return smooth(self.arclength, self.values, self.tangent)
+
     def moment(self, degree: int) -> Floats:
         """Return the moments of a degree, (P,): with the cosine, about the axis, or the length over the orders."""
         return self.moments.signed(degree)
@@ -375,3 +382,27 @@ class Curve(SavedRecord, Observed):
         for name, value in zip(self.parameters, values, strict=True):
             problem = problem.with_parameter(name, float(value))
         return problem
+
+
+def smooth(length: Floats, places: Floats, slopes: Floats) -> Floats:
+    """Return more points of a curve, (n, 2), by cubics in the arclength through its points and slopes, (P, 2).
+
+    Slopes are made smaller where, although of one sign with the difference of two points, they are so large that
+    the cubic would overshoot (Fritsch, Carlson, SIAM J. Numer. Anal. 17 (1980) 238): where two curves touch, as at
+    a tricritical point, they would cross else.
+    """
+    if len(places) < 2:
+        return places
+    t = (np.arange(FINER) / FINER)[:, np.newaxis, np.newaxis]
+    steps, differences = np.diff(length)[:, np.newaxis], np.diff(places, axis=0)
+    left, right = steps * slopes[:-1], steps * slopes[1:]
+    limit = 3.0 * np.abs(differences)
+    monotone = (left * differences >= 0.0) & (right * differences >= 0.0) & (limit > 0.0)
+    excess = np.where(monotone, np.maximum(1.0, np.hypot(left, right) / np.where(limit > 0.0, limit, 1.0)), 1.0)
+    pieces = (
+        (1 + 2 * t) * (1 - t) ** 2 * places[:-1]
+        + t**2 * (3 - 2 * t) * places[1:]
+        + t * (1 - t) ** 2 * left / excess
+        - t**2 * (1 - t) * right / excess
+    )
+    return np.vstack([np.moveaxis(pieces, 0, 1).reshape(-1, 2), places[-1:]])

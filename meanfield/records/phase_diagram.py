@@ -17,7 +17,7 @@ from ..errors import InvalidInput, did_you_mean
 from ..harmonics import moment_columns
 from ..wording import describe_over
 from .columns import COUPLING, parameter_column
-from .curves import Curve, OrganisingPoint
+from .curves import Curve, OrganisingPoint, smooth
 from .diagram import is_index
 
 if TYPE_CHECKING:
@@ -27,8 +27,6 @@ Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 # The columns of tables of curves, between which those of the place, moments and observables stand.
 CURVE_COLUMNS = ("curve", "type", "point")
-# Points between two points of a curve where it is smoothed.
-FINER = 12
 CURVE_RESULTS = ("unstable", "residual", "modes", "label", "curve_label")
 
 
@@ -272,30 +270,6 @@ def _confirmation(region: Region) -> str:
     if (region.found_minimiser, region.found_stable) == (region.minimiser, region.stable):
         return f"NOT CONFIRMED: diagrams inside it differ, although a search agrees{at}"
     return f"NOT CONFIRMED{at}"
-
-
-def smooth(length: Floats, places: Floats, slopes: Floats) -> Floats:
-    """Return more points of a curve, (n, 2), by cubics in the arclength through its points and slopes, (P, 2).
-
-    Slopes are made smaller where, although of one sign with the difference of two points, they are so large that
-    the cubic would overshoot (Fritsch, Carlson, SIAM J. Numer. Anal. 17 (1980) 238): where two curves touch, as at
-    a tricritical point, they would cross else.
-    """
-    if len(places) < 2:
-        return places
-    t = (np.arange(FINER) / FINER)[:, np.newaxis, np.newaxis]
-    steps, differences = np.diff(length)[:, np.newaxis], np.diff(places, axis=0)
-    left, right = steps * slopes[:-1], steps * slopes[1:]
-    limit = 3.0 * np.abs(differences)
-    monotone = (left * differences >= 0.0) & (right * differences >= 0.0) & (limit > 0.0)
-    excess = np.where(monotone, np.maximum(1.0, np.hypot(left, right) / np.where(limit > 0.0, limit, 1.0)), 1.0)
-    pieces = (
-        (1 + 2 * t) * (1 - t) ** 2 * places[:-1]
-        + t**2 * (3 - 2 * t) * places[1:]
-        + t * (1 - t) ** 2 * left / excess
-        - t**2 * (1 - t) * right / excess
-    )
-    return np.vstack([np.moveaxis(pieces, 0, 1).reshape(-1, 2), places[-1:]])
 
 
 def curve_columns(curves: Sequence[Curve], parameters: tuple[str, ...] = ()) -> tuple[str, ...]:

@@ -55,6 +55,18 @@ def test_the_curve_of_the_transformer_begins_at_its_tricritical_point():
     assert (np.diff(found.arclength) > 0).all()
 
 
+def test_pictures_of_few_points_bend_as_the_curve_does():
+    found, finer = (
+        attention(),
+        curve(folds_of(Transformer(5.0))[0], "beta", (2.0, 20.0), method=Arclength(max_step=0.05)),
+    )
+    (line,) = found.plot().lines[:1]
+    missed = np.abs(np.interp(finer.first, *line.get_data()) - finer.second).max()
+    corners = np.abs(np.interp(finer.first, *found.values.T) - finer.second).max()
+    # Narrower than a line of one point in axes of 300, where straight pieces are not.
+    assert missed < np.ptp(finer.second) / 300 < corners
+
+
 @pytest.mark.parametrize("beta", [2.5, *RANDOM.uniform(2.6, 20, 4)])
 def test_folds_are_those_of_diagrams(beta):
     end = curve(folds_of(Transformer(5.0))[0], "beta", (beta if beta < 5 else 4.0, beta if beta > 5 else 6.0))
