@@ -29,6 +29,9 @@ from .blocks import ComplementaryBlock, block_at
 from .plane import Plane
 from .singular import Borders
 
+# The singular value of a neutral direction is below this share of the largest.
+NEUTRAL = 1e-9
+
 
 def turning(block: ComplementaryBlock, null: Borders, plane: Plane, last: int) -> float:
     """Return -N/4 of a perturbation of size one times the determinants of the matrices that have poles.
@@ -70,8 +73,9 @@ def turning(block: ComplementaryBlock, null: Borders, plane: Plane, last: int) -
         source = 0.5 * of_further.weights * complement.square_products(second, degrees, phi, phi, chosen)
         gain = complement.square_products(second, degrees, chi, phi, chosen) / of_further.weights
         gain *= of_further.coefficients.attractions * (1.0 - s) ** 2
-        beside = float(np.linalg.det(of_further.matrix))
-        of_squares = float(gain @ adjugate(of_further.matrix) @ source)
+        matrix = regular(of_further.matrix)
+        beside = float(np.linalg.det(matrix))
+        of_squares = float(gain @ adjugate(matrix) @ source)
     return -0.25 * (alone * own * beside + of_own * beside + of_squares * own) / (linear * square)
 
 
@@ -91,6 +95,23 @@ def about_other_axis(block: ComplementaryBlock, null: Borders, plane: Plane) -> 
     cells = (degrees - np.where(residue > basis.symmetry // 2, residue - basis.symmetry, residue)) // basis.symmetry
     signs = np.where(cells % 2, -1.0, 1.0)
     return block_at(other, plane, block.complement, degrees), (signs * null[0], signs * null[1])
+
+
+def regular(matrix: Floats) -> Floats:
+    """Return a matrix whose neutral directions, if it has any, are moved to its largest singular value.
+
+    The class of squares may contain images of a perturbation of a multiple direction, neutral all along the curve.
+    Being invariant under elements that keep the perturbation up to its sign and move these, its square has no part
+    along them, and what follows it has none either.
+    """
+    left, sizes, right = np.linalg.svd(matrix)
+    neutral = sizes <= NEUTRAL * sizes[0]
+    if not neutral.any():
+        return matrix
+    columns, rows = left[:, neutral], right[neutral]
+    # The sign of the determinant is that of the other eigenvalues.
+    columns[:, 0] *= np.sign(np.linalg.det(rows @ columns))
+    return np.asarray(matrix + sizes[0] * columns @ rows)
 
 
 def adjugate(matrix: Floats) -> Floats:

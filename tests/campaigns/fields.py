@@ -133,7 +133,9 @@ def _without_field(field: np.ndarray, coupling: float) -> list[tuple[float, bool
     weights = np.exp(coupling * length * np.cos(angles))
     means = [float(weights @ np.cos(k * angles) / weights.sum()) for k in range(1, field.size + 1)]
     degrees = np.arange(1, field.size + 1)
-    bends = {side: -float(degrees**2 * side**degrees * field @ means) for side in (1, -1)}
+    # In a field of even degrees the state at pi is an image of that at 0.
+    sides = (1, -1) if np.any(field[::2]) else (1,)
+    bends = {side: -float(degrees**2 * side**degrees * field @ means) for side in sides}
     return [(0.0, False), *((side * length, bend > 0.0) for side, bend in bends.items())]
 
 

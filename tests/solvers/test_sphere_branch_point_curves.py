@@ -201,3 +201,32 @@ def test_regions_where_branches_without_an_axis_cross():
         ("uniform", 1), ("D_3h 3", 1), ("D_3h 3", 2), ("zonal 3", 2), ("zonal 3", 1),
     }  # fmt: skip
     assert all(region.agrees for region in found.regions)
+
+
+def of_octahedral(coefficients, coupling):
+    """Return the branch point of the octahedral branch at a coupling, at which a direction of several is neutral."""
+    diagram = bifurcation_diagram(
+        McKeanVlasov(Sphere(3), GegenbauerSeries(coefficients)), relative=(0.8, 2.0), rates=False
+    )
+    return next(
+        point
+        for point in diagram.events("branch point", "octahedral")
+        if point.kernel_dimension == 3 and abs(point.coupling - coupling) < 1e-5
+    )
+
+
+def test_a_direction_beside_its_images_turns_where_the_folds_of_its_branch_end():
+    """The class of squares contains the images, which are neutral all along the curve."""
+    start = of_octahedral((0.0, 0.632, -1.43, -4.0, 0.0, 0.754), 2.617702)
+    (point,) = [each for each in curve(start, "w2", (0.5, 1.6)).special_points if each.type == "tricritical"]
+    folds = curve(point, "w2", (1.2, 1.6), type="fold")
+    again = curve(folds.point(len(folds) // 2), "w2", (1.2, 1.6))
+    (ended,) = again.special_points
+    assert (ended.type, ended.status, again.label) == ("tricritical", "converged", "fold of the C_4v")
+    assert ended.values == pytest.approx(point.values, rel=1e-10)
+
+
+def test_nothing_turns_along_a_coefficient_that_does_not_act():
+    found = curve(of_octahedral((0.0, -2.401, 0.0, -4.315), 2.084122), "w1", (-0.8, 0.8))
+    assert found.special_points == ()
+    assert found.warnings == ()
