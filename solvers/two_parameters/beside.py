@@ -34,6 +34,14 @@ NEARLY_CRITICAL = 0.1
 NEARBY, FIRST = Arclength(max_step=0.02, max_points=40), 0.002
 
 
+class _LineOfAny(TransitionEquation):
+    """A first-order line on which every change of the stability of a state is an end point, of unstable ones too."""
+
+    def changed_states(self, before: tuple[int, ...], after: tuple[int, ...]) -> set[int]:
+        """Return the states of which the number of unstable directions changes between two points."""
+        return ExtendedEquation.changed_states(self, before, after)
+
+
 def cusp_beside(plane: Plane, basis: Basis, b: Floats, place: tuple[float, float]) -> Knot | None:
     """Return the cusp on the fold curve beside a place, b being the mean of two states; None if it has none."""
     equation = FoldEquation(plane, (basis,), null_vectors(plane, basis, place, b))
@@ -68,14 +76,14 @@ def end_beside(plane: Plane, state: AtState, symmetric: Symmetric, other: AtStat
     coefficients = plane.coefficients(x, q, plane.reference)
     nearly = float(np.abs(1.0 - coefficients.strengths).min()) <= NEARLY_CRITICAL
     if other is not None and not plane.confined and nearly:
-        equation = TransitionEquation(plane, (other.weighted.basis,))
+        equation = _LineOfAny(plane, (other.weighted.basis,))
         found = _found(equation, np.append(other.unknown, x), q, "end point")
         if found is not None:
             return found
     basis, b = symmetric
     if other is None:
-        return _found(TransitionEquation(plane, (basis,)), np.append(b, x), q, "end point")
-    equation = TransitionEquation(plane, (other.weighted.basis, basis))
+        return _found(_LineOfAny(plane, (basis,)), np.append(b, x), q, "end point")
+    equation = _LineOfAny(plane, (other.weighted.basis, basis))
     return _found(equation, np.concatenate([other.unknown, b, [x]]), q, "end point")
 
 

@@ -230,3 +230,22 @@ def test_nothing_turns_along_a_coefficient_that_does_not_act():
     found = curve(of_octahedral((0.0, -2.401, 0.0, -4.315), 2.084122), "w1", (-0.8, 0.8))
     assert found.special_points == ()
     assert found.warnings == ()
+
+
+def test_lines_of_unstable_states_end_where_one_is_born_of_an_unstable_one():
+    """The states of C_4v, in the octahedral and the zonal state of whose branches they are born."""
+    octahedral = of_octahedral((0.0, 0.298, -0.939, -4.0, 0.0, 0.464), 3.612657)
+    start = next(
+        point for point in curve(octahedral, "w3", (-2.9, -0.9)).special_points if point.type == "tricritical"
+    )
+    line = curve(start, "w3", (-2.9, -2.7), type="transition")
+    assert (line.label, line.warnings) == ("transition octahedral | C_4v", ())
+    assert [(point.type, point.status) for point in line.special_points] == [("end point", "converged")] * 2
+    end = line.special_points[-1]
+    there = bifurcation_diagram(start.problem.with_parameter("w3", end.values[0]), (1.9, 2.3), rates=False, depth=2)
+    births = [
+        point
+        for point in there.events("branch point")
+        if there.branches[point.branch].label == "zonal 3 from zonal 4+"
+    ]
+    assert min(abs(point.coupling / end.coupling - 1.0) for point in births) < POINT
