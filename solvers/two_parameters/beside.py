@@ -35,7 +35,7 @@ NEARBY, FIRST = Arclength(max_step=0.02, max_points=40), 0.002
 
 
 class _LineOfAny(TransitionEquation):
-    """A first-order line on which every change of the stability of a state is an end point, of unstable ones too."""
+    """A first-order line on which every change of the stability of a state is an end point."""
 
     def changed_states(self, before: tuple[int, ...], after: tuple[int, ...]) -> set[int]:
         """Return the states of which the number of unstable directions changes between two points."""

@@ -52,15 +52,12 @@ def follow(
             break
         last = side.knots[-1]
         arc = Arc(last.point, item)
-        arrival = extended(item).arrival(last.point, item)
-        merged = arrival is None and extended(item).merges(last.point, item)
-        halved = None if arrival is not None or merged else extended(item).halved(last.point, item)
-        if arrival is not None or merged or halved is not None:
+        if _meets(side, last.point, item):
             outside = _outside(arc)
-            if outside is None:
-                side.arrival, side.merged, side.halved = arrival, merged, halved
-                side.beyond, side.outcome = item, Outcome.JOINED_BRANCH
+            if outside is None or (not side.merged and _meets(side, last.point, outside)):
+                side.beyond, side.outcome = item if outside is None else outside, Outcome.JOINED_BRANCH
                 break
+            side.arrival, side.merged, side.halved = None, False, None
             arc = Arc(last.point, outside)
         limits = _beyond_limits(arc.second, largest_coupling)
         if limits is not None:
@@ -87,6 +84,15 @@ def follow(
             side.outcome = Outcome.CLOSED_LOOP
             break
     return side
+
+
+def _meets(side: Side, last: Point, point: Point) -> bool:
+    """Return whether states meet the uniform one, each other or images between two points; the side says which."""
+    equation = extended(point)
+    side.arrival = equation.arrival(last, point)
+    side.merged = side.arrival is None and equation.merges(last, point)
+    side.halved = None if side.arrival is not None or side.merged else equation.halved(last, point)
+    return side.arrival is not None or side.merged or side.halved is not None
 
 
 def _goes_back(last: Knot, knot: Knot) -> bool:

@@ -223,3 +223,19 @@ def test_modes_that_become_critical_at_one_point_are_told_each():
     found = curve(start, "w1", (-1.2, -0.6))
     curves = [point.curves for point in found.special_points if point.type == "mode interaction"]
     assert curves == [("threshold of mode 1", f"threshold of mode {mode}") for mode in (2, 3)]
+
+
+def test_a_line_ends_at_the_uniform_state_where_a_step_goes_on_beyond_the_interval():
+    """Behind the interaction of degrees 3 and 4 states of other signs of degree 4 go on."""
+    problem = McKeanVlasov(Sphere(3), GegenbauerSeries((-1.946, 1.27, -4.088, -4.19)))
+    start = next(
+        point
+        for point in bifurcation_diagram(problem, (1.6, 2.2), rates=False).events(
+            "transition", "D_2d from zonal 4+"
+        )
+        if point.coupling > 2.0
+    )
+    found = curve(start, "w4", (-5.3669, -4.0))
+    assert [point.type for point in found.special_points] == ["mode interaction"]
+    assert found.values[0] == pytest.approx([-4.088 * 9.0 / 7.0, 7.0 / 4.088], rel=LOCATED)
+    assert found.warnings == ()
