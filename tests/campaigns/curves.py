@@ -10,15 +10,20 @@ import numpy as np
 
 from meanfield import (
     Circle,
+    ContinuityEquation,
     CosineSeries,
     Curve,
+    Equation,
     GegenbauerSeries,
     InvalidInput,
     McKeanVlasov,
+    NormalisedAttention,
     Onsager,
+    SoftmaxAttention,
     SpecialPoint,
     Sphere,
     Transformer,
+    critical_coupling,
 )
 from solvers import Arclength, bifurcation_diagram, curve
 from tests.campaigns import Finding, Verdict
@@ -58,10 +63,28 @@ def on_sphere(generator: np.random.Generator) -> Finding:
     return same_curve(generator, McKeanVlasov(Sphere(dimension), GegenbauerSeries(series, dimension)), (0.6, 2.5))
 
 
-SUBJECTS = {"curves-in-finer-steps": on_circle, "sphere-curves-in-finer-steps": on_sphere}
+def of_laws(generator: np.random.Generator) -> Finding:
+    """Softmax attention and attention normalised as in nGPT, on circle and spheres, with or without a field."""
+    dimension = int(generator.choice([2, 2, 3, 3, 4]))
+    law = (SoftmaxAttention, NormalisedAttention)[int(generator.integers(2))]
+    confinement, domain = None, Circle() if dimension == 2 else Sphere(dimension)
+    if generator.uniform() < 0.4:
+        field = tuple(np.round(generator.uniform(-0.4, 0.4, int(generator.integers(1, 3))), 3).tolist())
+        confinement = CosineSeries(field) if dimension == 2 else GegenbauerSeries(field, dimension)
+    beta = round(float(generator.uniform(0.5, 6.0)), 3)
+    problem = ContinuityEquation(domain, law(beta), noise=1.0, confinement=confinement)
+    interval = (0.5, 4.0) if confinement is not None else (0.3 * (high := critical_coupling(problem)), 2.0 * high)
+    return same_curve(generator, problem, interval)
 
 
-def same_curve(generator: np.random.Generator, problem: McKeanVlasov, interval: tuple[float, float]) -> Finding:
+SUBJECTS = {
+    "curves-in-finer-steps": on_circle,
+    "sphere-curves-in-finer-steps": on_sphere,
+    "law-curves-in-finer-steps": of_laws,
+}
+
+
+def same_curve(generator: np.random.Generator, problem: Equation, interval: tuple[float, float]) -> Finding:
     """Judge the curve of a random special point of a diagram along a random parameter by one in finer steps."""
     made = f"bifurcation_diagram({problem!r}, {interval}, rates=False)"
     try:
@@ -86,8 +109,10 @@ def same_curve(generator: np.random.Generator, problem: McKeanVlasov, interval: 
     errors = [*_differences(one, other, event), *_unexplained(one)]
     if not errors:
         return Finding(Verdict.RIGHT, call)
-    said = bool(one.warnings or event.status == "guess")
-    return Finding(Verdict.SAID if said else Verdict.SILENT, call, "; ".join([*errors, *one.warnings]))
+    said = bool(one.warnings or other.warnings or event.status == "guess")
+    return Finding(
+        Verdict.SAID if said else Verdict.SILENT, call, "; ".join([*errors, *one.warnings, *other.warnings])
+    )
 
 
 def _weights(generator: np.random.Generator, count: int) -> tuple[float, ...]:
