@@ -116,11 +116,15 @@ def _same(plane: Plane, one: _Member, other: _Member) -> bool:
         return False
     assert one.unknown is not None
     assert other.unknown is not None
-    if plane.confined and one.basis.invariants is None:
+    uneven = any(each.fourier is not None for each in (one.basis, other.basis))
+    if uneven or (plane.confined and one.basis.invariants is None):
         mine, theirs = (
             _from_zero(basis, b) for basis, b in ((one.basis, one.unknown), (other.basis, other.unknown))
         )
         count = min(mine.size, theirs.size)
+        if not plane.confined:
+            # Nothing tells rotations and reflections of a state from it.
+            return bool(np.abs(np.abs(theirs[:count]) - np.abs(mine[:count])).max() <= SAME)
         turned = plane.images(theirs[:count])
         return bool(np.abs(turned - mine[:count]).max(axis=1).min() <= SAME)
     shared = np.isin(one.basis.degrees, other.basis.degrees), np.isin(other.basis.degrees, one.basis.degrees)
