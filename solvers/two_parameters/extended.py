@@ -111,6 +111,8 @@ class ExtendedEquation(StationaryEquation):
 
     kind: CurveType
     symmetric = False
+    # Curves are smooth, and the first steps short.
+    most_growth = 4.0
     # Whether curves of the type end at tricritical points of the uniform branch.
     ends_tricritically = True
     # Strengths of the modes, one where they are critical, and forces in units of the noise, up to which curves are
