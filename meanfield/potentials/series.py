@@ -1,6 +1,5 @@
 """Checked arguments, cosine sums and the two special sequences the potentials are made of."""
 
-import functools
 import itertools
 import math
 from collections.abc import Mapping, Sequence, Set
@@ -116,16 +115,17 @@ def cosine_sum_slope(coefficients: Array, angle: npt.ArrayLike) -> Array:
     return np.asarray(-np.sin(angles[..., np.newaxis] * modes) @ (modes * coefficients))
 
 
-# One table serves all degrees up to a multiple of this: what is asked of a potential differs by few.
-_TOGETHER = 32
+def scaled_bessel(size: float, degree: int) -> Array:
+    r"""Return :math:`e^{-x} I_k(x)`, k = 0..degree, x = size > 0, to a few longdouble roundings.
 
-
-@functools.lru_cache(maxsize=64)
-def _bessel(size: float, degree: int) -> Array:
+    Backward recurrence of the ratios :math:`I_k/I_{k-1} = 1/(2k/x + I_{k+1}/I_k)` (Gautschi), all terms
+    positive, normalised by :math:`e^x = I_0 + 2\sum I_k`. It keeps the
+    two or three digits ``scipy.special.ive`` loses.
+    """
     # The ratios contract like exp(-k^2/size) once k exceeds sqrt(size), so the start is forgotten. Beyond the
     # degree they are below exp(-asinh((degree - 1/2)/size)) (Amos), whose power that is 1e-20 may come sooner.
     forgotten = 16 + int(math.sqrt(100 * size)) + int(min(size, 40.0))
-    sooner = math.ceil(23 / math.asinh((degree - 0.5) / size))
+    sooner = math.ceil(23 / math.asinh((degree - 0.5) / size)) if degree else forgotten
     start = max(forgotten, degree + min(forgotten, sooner))
     doubled, ratio = 2 / np.longdouble(size), np.longdouble(0)
     ratios = np.empty(start, dtype=np.longdouble)
@@ -136,16 +136,6 @@ def _bessel(size: float, degree: int) -> Array:
         products = np.concatenate([np.ones(1, dtype=np.longdouble), np.cumprod(ratios)])
         scaled = products / (1 + 2 * products[:0:-1].sum())
     return np.asarray(scaled[: degree + 1])
-
-
-def scaled_bessel(size: float, degree: int) -> Array:
-    r"""Return :math:`e^{-x} I_k(x)`, k = 0..degree, x = size > 0, to a few longdouble roundings.
-
-    Backward recurrence of the ratios :math:`I_k/I_{k-1} = 1/(2k/x + I_{k+1}/I_k)` (Gautschi), all terms
-    positive, normalised by :math:`e^x = I_0 + 2\sum I_k`. It keeps the
-    two or three digits ``scipy.special.ive`` loses.
-    """
-    return _bessel(float(size), _TOGETHER * -(-(degree + 1) // _TOGETHER))[: degree + 1].copy()
 
 
 def sine_defect(x: npt.NDArray[np.longdouble]) -> npt.NDArray[np.longdouble]:
