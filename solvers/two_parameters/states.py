@@ -197,12 +197,10 @@ class GradientState(AtState):
     def third_moments(self, chi: Floats, phi: Floats) -> Floats:
         """Return <(chi - <chi>)(phi - <phi>)(c - <c>)> of the modes c, chi and phi being sums of them."""
         basis = self.weighted.basis
-        values = basis.synthesise(self.field)
-        density = np.exp(values - values.max())
-        mass = basis.analyse(density).item(0)
+        density = np.exp(basis.synthesise(self.field) - self.gibbs.log_partition)
         density *= basis.synthesise(chi) - chi @ self.means
         density *= basis.synthesise(phi) - phi @ self.means
-        moments = basis.analyse(density) / mass
+        moments = basis.analyse(density)
         third: Floats = basis.means(moments) - moments.item(0) * self.means
         return third
 
