@@ -17,6 +17,7 @@ _MOST_COEFFICIENTS = 2**20
 SMALLEST_SIZE = 1e-290
 # Parameters below this have squares that are not numbers any more.
 SMALLEST = 1e-150
+_ONE = np.longdouble(1)
 
 
 def as_number(value: Any, what: str, admissible: str) -> float:
@@ -127,15 +128,14 @@ def scaled_bessel(size: float, degree: int) -> Array:
     forgotten = 16 + int(math.sqrt(100 * size)) + int(min(size, 40.0))
     sooner = math.ceil(23 / math.asinh((degree - 0.5) / size)) if degree else forgotten
     start = max(forgotten, degree + min(forgotten, sooner))
-    doubled, ratio = 2 / np.longdouble(size), np.longdouble(0)
-    ratios = np.empty(start, dtype=np.longdouble)
-    for k in range(start, 0, -1):
-        ratio = 1 / (doubled * k + ratio)
-        ratios[k - 1] = ratio
+    ratio, ratios = np.longdouble(0), []
+    # Scalars of one type, of a list: conversions and an array would take longer than the recurrence.
+    for term in (2 / np.longdouble(size) * np.arange(start, 0, -1)).tolist():
+        ratio = _ONE / (term + ratio)
+        ratios.append(ratio)
     with np.errstate(under="ignore"):
-        products = np.concatenate([np.ones(1, dtype=np.longdouble), np.cumprod(ratios)])
-        scaled = products / (1 + 2 * products[:0:-1].sum())
-    return np.asarray(scaled[: degree + 1])
+        products = np.cumprod(np.array([*ratios, _ONE])[::-1])
+        return np.asarray(products[: degree + 1] / (1 + 2 * products[:0:-1].sum()))
 
 
 def sine_defect(x: npt.NDArray[np.longdouble]) -> npt.NDArray[np.longdouble]:
