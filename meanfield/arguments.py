@@ -305,15 +305,7 @@ def _union(members: Sequence[Any], in_record: bool) -> Rule | None:
             return None
         rules.append(rule)
     words = list(dict.fromkeys(rule.words for rule in rules))
-
-    def fits(value: Any) -> bool:
-        # A generator would take longer than most tests.
-        for rule in rules:
-            if rule.fits(value):
-                return True
-        return False
-
-    return Rule(" or ".join(words), fits)
+    return Rule(" or ".join(words), lambda value: any(rule.fits(value) for rule in rules))
 
 
 def _literal(values: tuple[Any, ...]) -> Rule:

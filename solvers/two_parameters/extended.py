@@ -307,14 +307,17 @@ class ExtendedEquation(StationaryEquation):
         On the circle a state of an odd multiple of the symmetry has singular derivatives, too, where those of this
         curve are born of it. Of twice the symmetry, see :meth:`halved`.
         """
-        for number, basis in enumerate(self.bases):
-            own = self._places(number)
-            before, after = last[own], b[own]
-            for multiple in ODD_MULTIPLES if basis.cosines is not None else ():
-                broken = basis.degrees // basis.symmetry % multiple != 0
-                if length(after[broken], 0.0) < RETAINED * length(before[broken], 0.0):
-                    return True
-        return False
+        return any(length(b[broken], 0.0) < RETAINED * length(last[broken], 0.0) for broken in self._broken_by_odd)
+
+    @cached_property
+    def _broken_by_odd(self) -> list[Integers]:
+        """The places of the unknowns that vanish where a state has an odd multiple of its symmetry."""
+        return [
+            self._places(number).start + np.flatnonzero(basis.degrees // basis.symmetry % multiple)
+            for number, basis in enumerate(self.bases)
+            if basis.cosines is not None
+            for multiple in ODD_MULTIPLES
+        ]
 
     def has_uniform(self, b: Floats) -> bool:
         """Return whether one of the states is the uniform one up to rounding, which in a confinement none is."""
@@ -350,6 +353,12 @@ class ExtendedEquation(StationaryEquation):
         return state.resolves() and not self._missing(state).size
 
     def _missing(self, state: AtState) -> Integers:
+        """Return the next degrees beyond the unknowns that move the density, which the state keeps."""
+        if state.missing is None:
+            state.missing = self._lacking(state)
+        return state.missing
+
+    def _lacking(self, state: AtState) -> Integers:
         """Return the next degrees beyond the unknowns that move the density, none if the last unknowns do not."""
         degrees = state.weighted.basis.degrees
         last = degrees >= degrees[-1] - 3 * state.weighted.basis.symmetry

@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..bases import EPS, Basis, Floats, Gibbs, log1p_beyond_linear, resolved
+from ..bases import EPS, Basis, Floats, Gibbs, Integers, log1p_beyond_linear, resolved
 from ..geometry import Density, Measure
 from .plane import Coefficients
 
@@ -63,7 +63,11 @@ class AtState:
         The moments a of the unknown, and those of the Gibbs density of their field.
     residual : (size,) float
         G + L P b.
+    missing : (count,) int or None
+        The next degrees beyond those of the basis that move the density, once they are known.
     """
+
+    missing: Integers | None = None
 
     def __init__(
         self, weighted: WeightedBasis, place: tuple[float, float], coefficients: Coefficients, b: Floats
