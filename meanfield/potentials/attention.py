@@ -21,7 +21,7 @@ from .series import SMALLEST, as_number
 _LARGEST_DOUBLE = 1e300
 _LARGEST_BETA = 1e6
 # Multipliers and their derivatives, of degrees that differ by few, are of one table.
-_TOGETHER = 32
+_TOGETHER = 16
 
 
 @methods_checked
@@ -166,7 +166,7 @@ def _decayed(domain: Domain, beta: float, degree: int) -> Array:
     return decayed
 
 
-@functools.lru_cache(maxsize=64)
+@functools.lru_cache(maxsize=16)
 def _of_degrees(domain: Domain, size: int) -> tuple[Extended, Extended]:
     """Return N_l / N_(l+1) and l - 1 of the degrees from 0 on, (size,) each and read-only."""
     numbers, modes = multiplicities(domain, size), np.arange(size).astype(np.longdouble) - 1

@@ -86,7 +86,7 @@ class Complement(_Class):
 
     def covariance(self, measure: Measure, degrees: Integers) -> Floats:
         """Return the integrals of products of two modes of some degrees, (size, size)."""
-        known = self.means(measure.moments, np.arange(2 * int(degrees[-1]) + 1))
+        known = self.means(measure.moments, np.arange(2 * int(degrees.max(initial=0)) + 1))
         difference = known.take(np.abs(np.subtract.outer(degrees, degrees)))
         total = known.take(np.add.outer(degrees, degrees))
         return np.asarray(0.5 * (difference + self.sign * total))
