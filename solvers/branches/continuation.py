@@ -245,7 +245,7 @@ def _attempt(last: Point, b: Floats, q: float, step: float, method: Arclength) -
     if q <= 0.0:
         return None, math.inf
     old = last.solution
-    newton = newton_beside(min(last.arclength, length(last.b, 0.0)))
+    newton = _newton_beside(min(last.arclength, length(last.b, 0.0)))
     end = _end_passed(last.equation, q)
     if end is None:
         new = correct(last.equation, b, q, old.tangent_b, old.tangent_q, newton, old.negative)
@@ -278,7 +278,7 @@ def _end_passed(equation: StationaryEquation, q: float) -> float | None:
     return equation.ends[0] if q < equation.ends[0] else equation.ends[1]
 
 
-def newton_beside(distance: float) -> Newton:
+def _newton_beside(distance: float) -> Newton:
     """Return options of Newton's method accurate enough for tangents at a distance from a more symmetric state.
 
     At a distance eps from the branch point at which a branch is born, or from the uniform state, the smallest

@@ -10,8 +10,8 @@ from meanfield import Outcome
 
 from ..bases import EPS, Floats
 from ..branches.arclength import Arclength
-from ..branches.continuation import PREDICTED_FROM, End, Point, hermite, length, newton_beside, trace
-from ..newton import Newton, correct
+from ..branches.continuation import PREDICTED_FROM, End, Point, hermite, length, trace
+from ..newton import POLISHED, Newton, correct
 from .arc import ROUNDINGS, Arc
 from .events import KNOWN, events_between
 from .knots import Event, Knot, Side, extended, rounding_at, vertical
@@ -233,8 +233,7 @@ def _at_end(arc: Arc, end: float) -> Point | None:
     else:
         q = aim
     border_q = 0.0 if plane.in_coupling else 1.0
-    newton = newton_beside(min(first.arclength, length(b, 0.0)))
-    solution = correct(equation, b, q, border, border_q, newton)
+    solution = correct(equation, b, q, border, border_q, POLISHED)
     if solution is None:
         solution = correct(equation, b, q, border, border_q, BLURRED)
         rounding = max(EPS, first.solution.residual, second.solution.residual)
