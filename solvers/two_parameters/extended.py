@@ -169,7 +169,7 @@ class ExtendedEquation(StationaryEquation):
         try:
             with np.errstate(all="ignore"):
                 matrix, derivative = self.system(b, q).derivatives
-            if np.isfinite(matrix.sum() + derivative.sum()):
+            if math.isfinite(matrix.sum() + derivative.sum()):
                 return matrix, derivative
         except (InvalidInput, np.linalg.LinAlgError):
             pass
