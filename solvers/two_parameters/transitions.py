@@ -58,7 +58,7 @@ class UniformTransition(System):
 
     def __init__(self, states: tuple[GradientState, ...], b: Floats) -> None:
         (state,) = states
-        self._b, self._square = b, b @ b
+        self._b, self._square = b, float(b @ b)
         super().__init__(states, followed_by(state.residual, state.energy / self._square))
 
     @cached_property
