@@ -118,8 +118,6 @@ class ExtendedEquation(StationaryEquation):
 
     kind: CurveType
     symmetric = False
-    # Curves are smooth, and the first steps short.
-    most_growth = 4.0
     # Whether curves of the type end at tricritical points of the uniform branch.
     ends_tricritically = True
     # Strengths of the modes, one where they are critical, and forces in units of the noise, up to which curves are
@@ -131,6 +129,9 @@ class ExtendedEquation(StationaryEquation):
         self.bases = bases
         self.basis = bases[0]
         self.scales = np.ones(sum(basis.degrees.size for basis in bases) + 1)
+        if all(basis.cosines is not None for basis in bases):
+            # Curves are smooth and their first steps short; only states without an axis may be about to gain one.
+            self.most_growth = 4.0
         self._last: tuple[Floats, float, System] | None = None
 
     def system(self, b: Floats, q: float) -> System:
