@@ -73,6 +73,8 @@ HOMES = {
 ENTRIES = {"a text": '"beta"', "two numbers": "(1.0, 10.0)", "a number": "0.5", "a whole number": "2"}
 # The largest degree of a moment or a multiplier: an array of as many numbers fits the memory.
 LARGEST_DEGREE = 2**24
+# Types of numbers, and those among them that are none, as tuples: unions are made anew at each test.
+_WHOLE, _REAL, _NO_NUMBERS = (int, np.integer), (float, np.floating), (bool, np.timedelta64)
 KINDS = {"f": ("fiu", "floats"), "i": ("iu", "integers"), "b": ("b", "truth values")}
 
 
@@ -111,22 +113,35 @@ def methods_checked(target: Kind) -> Kind:
 
 
 def _wrapped(function: Any, called: str, in_record: bool) -> Any:
+    positional: list[tuple[int, str, Rule]] | None = None
+
     @functools.wraps(function)
     def wrapper(*args: Any, **named: Any) -> Any:
-        rules = _rules_of(function, in_record)
-        for (name, rule), value in zip(rules.items(), args, strict=False):
-            if rule is not None and not rule.fits(value):
-                raise _unfit(name, rule, value, called)
-        if not named:
-            return function(*args)
-        for name, value in named.items():
-            rule = rules.get(name)
-            if rule is not None and not rule.fits(value):
-                raise _unfit(name, rule, value, called)
-        others = [name for name in named if name not in rules]
-        return function(*args, **named) if not others else _passing_on(function, args, named, others, called)
+        nonlocal positional
+        if positional is None:
+            # At the first call, since annotations may name what is defined later.
+            rules = _rules_of(function, in_record).items()
+            positional = [(place, name, rule) for place, (name, rule) in enumerate(rules) if rule is not None]
+        count = len(args)
+        for place, name, rule in positional:
+            if place >= count:
+                break
+            if not rule.fits(args[place]):
+                raise _unfit(name, rule, args[place], called)
+        return _with_named(function, args, named, called, in_record) if named else function(*args)
 
     return wrapper
+
+
+def _with_named(function: Any, args: tuple[Any, ...], named: dict[str, Any], called: str, in_record: bool) -> Any:
+    """Return the result of a function whose positional arguments are checked, its named ones checked here."""
+    rules = _rules_of(function, in_record)
+    for name, value in named.items():
+        rule = rules.get(name)
+        if rule is not None and not rule.fits(value):
+            raise _unfit(name, rule, value, called)
+    others = [name for name in named if name not in rules]
+    return function(*args, **named) if not others else _passing_on(function, args, named, others, called)
 
 
 def _unfit(name: str, rule: Rule, value: Any, called: str) -> InvalidInput:
@@ -211,7 +226,7 @@ def _plain(kind: Any) -> Rule | None:
     if kind is int:
         return Rule("a whole number", is_whole)
     if kind is float:
-        return Rule("a number", lambda value: is_number(value) and _is_double(value))
+        return Rule("a number", lambda value: type(value) is float or (is_number(value) and _is_double(value)))
     if kind is np.longdouble:
         return Rule("a number", is_number)
     if kind is str:
@@ -238,12 +253,12 @@ def _plain(kind: Any) -> Rule | None:
 
 def is_whole(value: Any) -> bool:
     """Return whether a value is a whole number."""
-    return isinstance(value, int | np.integer) and not isinstance(value, bool | np.timedelta64)
+    return type(value) is int or (isinstance(value, _WHOLE) and not isinstance(value, _NO_NUMBERS))
 
 
 def is_number(value: Any) -> bool:
     """Return whether a value is a real number, infinite ones and nan included."""
-    return is_whole(value) or isinstance(value, float | np.floating)
+    return isinstance(value, _REAL) or is_whole(value)
 
 
 def _is_double(value: Any) -> bool:

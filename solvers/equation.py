@@ -129,6 +129,8 @@ class StationaryEquation:
     parameter = "coupling"
     words = "the coupling"
     ends: tuple[float, float] | None = None
+    # A step of continuation is at most so many times as long as the one before.
+    most_growth = 2.0
 
     def __init__(
         self,

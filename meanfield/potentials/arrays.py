@@ -8,14 +8,17 @@ import numpy.typing as npt
 Array: TypeAlias = npt.NDArray[np.floating[Any]]
 Number: TypeAlias = float | np.longdouble
 
+# Numbers of float64 that keep all digits are from one of these to the other.
+_LEAST = float(np.finfo(float).tiny / np.finfo(float).eps)
+_LARGEST = float(np.finfo(float).max)
 # Roundings of the terms of a sum within which the sum is taken as cancelled.
 _CANCELLED = 4 * float(np.finfo(float).eps)
 
 
 def narrowed(numbers: npt.NDArray[np.longdouble]) -> Array:
     """Return extended numbers as float64 where the largest keeps all digits there, else as they are."""
-    largest, limits = np.abs(numbers).max(), np.finfo(np.float64)
-    fits = largest == 0 or limits.tiny / limits.eps <= largest <= limits.max
+    largest = np.abs(numbers).max()
+    fits = largest == 0 or _LEAST <= largest <= _LARGEST
     return np.asarray(numbers.astype(np.float64) if fits else numbers)
 
 

@@ -1,5 +1,6 @@
 """The interaction of the noisy transformer."""
 
+import functools
 import math
 from dataclasses import dataclass
 from typing import Any, ClassVar
@@ -19,6 +20,8 @@ from .series import SMALLEST, as_number
 # Below this size 1/w_k is a normal float64 as well, so couplings keep full precision.
 _LARGEST_DOUBLE = 1e300
 _LARGEST_BETA = 1e6
+# Multipliers and their derivatives, of degrees that differ by few, are of one table.
+_TOGETHER = 16
 
 
 @methods_checked
@@ -112,11 +115,11 @@ class Transformer(Potential):
         terms.
         """
         self._require_parameter(name)
-        modes = np.arange(int(degree) + 1)
-        decayed, numbers = self._decayed(domain, modes.size), multiplicities(domain, modes.size)
+        size = int(degree) + 1
+        decayed, (quotients, modes) = self._decayed(domain, size), _of_degrees(domain, size)
         with np.errstate(under="ignore"):
-            slopes = decayed[1 : modes.size + 1] * (numbers[:-1] / numbers[1:])
-            slopes += decayed[: modes.size] * ((modes - 1) / np.longdouble(self.beta))
+            slopes = decayed[1 : size + 1] * quotients
+            slopes += decayed[:size] * (modes / np.longdouble(self.beta))
             slopes *= self._growth()
         return narrowed(slopes)
 
@@ -125,11 +128,8 @@ class Transformer(Potential):
         return {"beta": self.beta}
 
     def _decayed(self, domain: Domain, degree: int) -> Array:
-        """Return w_k exp(-abs(beta)) in longdouble; on the sphere also beyond the degree, as far as significant."""
-        decayed = -formulas_of(domain).exponential(abs(self.beta), degree) / np.longdouble(self.beta)
-        if self.beta < 0:
-            decayed[1::2] *= -1
-        return np.asarray(decayed)
+        """Return w_k exp(-abs(beta)) in longdouble, read-only, and on, on the sphere as far as significant."""
+        return _decayed(domain, self.beta, _TOGETHER * (degree // _TOGETHER + 1) - 1)
 
     def _growth(self) -> Number:
         """Return exp(abs(beta)), wider than float64 only where it must be."""
@@ -154,3 +154,23 @@ class Transformer(Potential):
                 f"exp(abs(beta)) at beta = {self.beta:g} does not fit the widest number of this machine; "
                 f"abs(beta) must be at most {largest:.0f} (relative_multipliers works for every beta)"
             )
+
+
+@functools.lru_cache(maxsize=64)
+def _decayed(domain: Domain, beta: float, degree: int) -> Array:
+    """Return w_k exp(-abs(beta)) as the method of that name."""
+    decayed = np.asarray(-formulas_of(domain).exponential(abs(beta), degree) / np.longdouble(beta))
+    if beta < 0:
+        decayed[1::2] *= -1
+    decayed.setflags(write=False)
+    return decayed
+
+
+@functools.lru_cache(maxsize=16)
+def _of_degrees(domain: Domain, size: int) -> tuple[Extended, Extended]:
+    """Return N_l / N_(l+1) and l - 1 of the degrees from 0 on, (size,) each and read-only."""
+    numbers, modes = multiplicities(domain, size), np.arange(size).astype(np.longdouble) - 1
+    quotients = numbers[:-1] / numbers[1:]
+    for row in (quotients, modes):
+        row.setflags(write=False)
+    return quotients, modes

@@ -1,6 +1,5 @@
 """Checked arguments, cosine sums and the two special sequences the potentials are made of."""
 
-import functools
 import itertools
 import math
 from collections.abc import Mapping, Sequence, Set
@@ -18,6 +17,7 @@ _MOST_COEFFICIENTS = 2**20
 SMALLEST_SIZE = 1e-290
 # Parameters below this have squares that are not numbers any more.
 SMALLEST = 1e-150
+_ONE = np.longdouble(1)
 
 
 def as_number(value: Any, what: str, admissible: str) -> float:
@@ -116,28 +116,6 @@ def cosine_sum_slope(coefficients: Array, angle: npt.ArrayLike) -> Array:
     return np.asarray(-np.sin(angles[..., np.newaxis] * modes) @ (modes * coefficients))
 
 
-# One table serves all degrees up to a multiple of this: what is asked of a potential differs by few.
-_TOGETHER = 32
-
-
-@functools.lru_cache(maxsize=64)
-def _bessel(size: float, degree: int) -> Array:
-    # The ratios contract like exp(-k^2/size) once k exceeds sqrt(size), so the start is forgotten. Beyond the
-    # degree they are below exp(-asinh((degree - 1/2)/size)) (Amos), whose power that is 1e-20 may come sooner.
-    forgotten = 16 + int(math.sqrt(100 * size)) + int(min(size, 40.0))
-    sooner = math.ceil(23 / math.asinh((degree - 0.5) / size))
-    start = max(forgotten, degree + min(forgotten, sooner))
-    doubled, ratio = 2 / np.longdouble(size), np.longdouble(0)
-    ratios = np.empty(start, dtype=np.longdouble)
-    for k in range(start, 0, -1):
-        ratio = 1 / (doubled * k + ratio)
-        ratios[k - 1] = ratio
-    with np.errstate(under="ignore"):
-        products = np.concatenate([np.ones(1, dtype=np.longdouble), np.cumprod(ratios)])
-        scaled = products / (1 + 2 * products[:0:-1].sum())
-    return np.asarray(scaled[: degree + 1])
-
-
 def scaled_bessel(size: float, degree: int) -> Array:
     r"""Return :math:`e^{-x} I_k(x)`, k = 0..degree, x = size > 0, to a few longdouble roundings.
 
@@ -145,7 +123,19 @@ def scaled_bessel(size: float, degree: int) -> Array:
     positive, normalised by :math:`e^x = I_0 + 2\sum I_k`. It keeps the
     two or three digits ``scipy.special.ive`` loses.
     """
-    return _bessel(float(size), _TOGETHER * -(-(degree + 1) // _TOGETHER))[: degree + 1].copy()
+    # The ratios contract like exp(-k^2/size) once k exceeds sqrt(size), so the start is forgotten. Beyond the
+    # degree they are below exp(-asinh((degree - 1/2)/size)) (Amos), whose power that is 1e-20 may come sooner.
+    forgotten = 16 + int(math.sqrt(100 * size)) + int(min(size, 40.0))
+    sooner = math.ceil(23 / math.asinh((degree - 0.5) / size)) if degree else forgotten
+    start = max(forgotten, degree + min(forgotten, sooner))
+    ratio, ratios = np.longdouble(0), []
+    # Scalars of one type, of a list: conversions and an array would take longer than the recurrence.
+    for term in (2 / np.longdouble(size) * np.arange(start, 0, -1)).tolist():
+        ratio = _ONE / (term + ratio)
+        ratios.append(ratio)
+    with np.errstate(under="ignore"):
+        products = np.cumprod(np.array([*ratios, _ONE])[::-1])
+        return np.asarray(products[: degree + 1] / (1 + 2 * products[:0:-1].sum()))
 
 
 def sine_defect(x: npt.NDArray[np.longdouble]) -> npt.NDArray[np.longdouble]:

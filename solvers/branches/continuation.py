@@ -198,7 +198,8 @@ def _advance(known: list[Point], step: float, method: Arclength) -> tuple[Point 
             if isinstance(resolved_point, End):
                 return resolved_point, step
             extent = resolved_point.equation.extent(resolved_point.b, resolved_point.q)
-            return resolved_point, _next_step(step, distance, 2 * len(nodes), extent, method)
+            growth = _growth(distance, 2 * len(nodes), method, resolved_point.equation.most_growth)
+            return resolved_point, min(method.max_step * max(1.0, 0.5 * extent), step * growth)
         step *= 0.5
     return End(Outcome.STEP_TOO_SMALL), step
 
@@ -287,10 +288,10 @@ def _newton_beside(distance: float) -> Newton:
     return NEWTON if error >= NEWTON.last_step else Newton(last_step=max(2e-15, error))
 
 
-def _next_step(step: float, distance: float, order: int, extent: float, method: Arclength) -> float:
-    """Return the next step, by the tolerance over the prediction error, which grows with a power of the step."""
+def _growth(distance: float, order: int, method: Arclength, most: float) -> float:
+    """Return the next step over the last, by the tolerance over the prediction error, a power of the step."""
     growth = float((method.tolerance / max(distance, 1e-300)) ** (1.0 / order))
-    return min(method.max_step * max(1.0, 0.5 * extent), step * min(2.0, max(0.3, 0.9 * growth)))
+    return min(most, max(0.3, 0.9 * growth))
 
 
 def _arc(chord: float, cosine: float) -> float:

@@ -86,9 +86,9 @@ class Complement(_Class):
 
     def covariance(self, measure: Measure, degrees: Integers) -> Floats:
         """Return the integrals of products of two modes of some degrees, (size, size)."""
-        moments = measure.moments
-        difference = self.means(moments, np.subtract.outer(degrees, degrees))
-        total = self.means(moments, np.add.outer(degrees, degrees))
+        known = self.means(measure.moments, np.arange(2 * int(degrees.max(initial=0)) + 1))
+        difference = known.take(np.abs(np.subtract.outer(degrees, degrees)))
+        total = known.take(np.add.outer(degrees, degrees))
         return np.asarray(0.5 * (difference + self.sign * total))
 
     def products(self, measure: Measure, degrees: Integers, chi: Floats, phi: Floats) -> tuple[Floats, float]:

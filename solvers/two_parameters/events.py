@@ -176,7 +176,9 @@ def _first_rate(point: Point) -> float:
 
 def turns_freely(point: Point) -> bool:
     """Return whether the confinement vanishes at a point, where rotations are neutral and no mode is critical."""
-    return extended(point).system(point.b, point.q).states[0].coefficients.forces_vanish
+    equation = extended(point)
+    # Without a confinement the system, which may be that of another point, is not asked for.
+    return equation.plane.confined and equation.system(point.b, point.q).states[0].coefficients.forces_vanish
 
 
 def _is_rounding(point: Point, function: Callable[[Point], float]) -> bool:

@@ -50,6 +50,13 @@ def layout_of(bases: Iterable[Basis]) -> Layout:
     return "degree" if all(basis.invariants is None for basis in bases) else "order"
 
 
+def followed_by(values: Floats, last: float) -> Floats:
+    """Return some values, (size,), and a last one behind them; in a fraction of the time of np.append."""
+    longer = np.empty(values.size + 1)
+    longer[:-1], longer[-1] = values, last
+    return longer
+
+
 def null_direction(matrix: Floats, in_q: Floats) -> Floats:
     """Return the unit null vector of derivatives in the unknowns, (size, size), and in q, (size,)."""
     return np.asarray(np.linalg.svd(np.column_stack([matrix, in_q]))[2][-1])
@@ -122,6 +129,9 @@ class ExtendedEquation(StationaryEquation):
         self.bases = bases
         self.basis = bases[0]
         self.scales = np.ones(sum(basis.degrees.size for basis in bases) + 1)
+        if all(basis.cosines is not None for basis in bases):
+            # Curves are smooth and their first steps short; only states without an axis may be about to gain one.
+            self.most_growth = 4.0
         self._last: tuple[Floats, float, System] | None = None
 
     def system(self, b: Floats, q: float) -> System:
@@ -160,7 +170,7 @@ class ExtendedEquation(StationaryEquation):
         try:
             with np.errstate(all="ignore"):
                 matrix, derivative = self.system(b, q).derivatives
-            if np.isfinite(matrix.sum() + derivative.sum()):
+            if math.isfinite(matrix.sum() + derivative.sum()):
                 return matrix, derivative
         except (InvalidInput, np.linalg.LinAlgError):
             pass
@@ -305,14 +315,17 @@ class ExtendedEquation(StationaryEquation):
         On the circle a state of an odd multiple of the symmetry has singular derivatives, too, where those of this
         curve are born of it. Of twice the symmetry, see :meth:`halved`.
         """
-        for number, basis in enumerate(self.bases):
-            own = self._places(number)
-            before, after = last[own], b[own]
-            for multiple in ODD_MULTIPLES if basis.cosines is not None else ():
-                broken = basis.degrees // basis.symmetry % multiple != 0
-                if length(after[broken], 0.0) < RETAINED * length(before[broken], 0.0):
-                    return True
-        return False
+        return any(length(b[broken], 0.0) < RETAINED * length(last[broken], 0.0) for broken in self._broken_by_odd)
+
+    @cached_property
+    def _broken_by_odd(self) -> list[Integers]:
+        """The places of the unknowns that vanish where a state has an odd multiple of its symmetry."""
+        return [
+            self._places(number).start + np.flatnonzero(basis.degrees // basis.symmetry % multiple)
+            for number, basis in enumerate(self.bases)
+            if basis.cosines is not None
+            for multiple in ODD_MULTIPLES
+        ]
 
     def has_uniform(self, b: Floats) -> bool:
         """Return whether one of the states is the uniform one up to rounding, which in a confinement none is."""
@@ -348,6 +361,12 @@ class ExtendedEquation(StationaryEquation):
         return state.resolves() and not self._missing(state).size
 
     def _missing(self, state: AtState) -> Integers:
+        """Return the next degrees beyond the unknowns that move the density, which the state keeps."""
+        if state.missing is None:
+            state.missing = self._lacking(state)
+        return state.missing
+
+    def _lacking(self, state: AtState) -> Integers:
         """Return the next degrees beyond the unknowns that move the density, none if the last unknowns do not."""
         degrees = state.weighted.basis.degrees
         last = degrees >= degrees[-1] - 3 * state.weighted.basis.symmetry

@@ -23,6 +23,8 @@ FEWEST_IN_LOOP = 8
 CAREFUL = 0.25
 # A chord misses the curve by less than this share of its length.
 CHORD_DEVIATION = 0.3
+# A point that a chord passes is nearer to its beginning, in each unknown, than so many times its length.
+FARTHEST = 2.0
 # Points at which the turn of the last arc, where states meet, is looked for before it is refined.
 SAMPLES = 9
 # At a given parameter they are found beside them up to this, along a branch on which the coupling is stationary.
@@ -252,7 +254,11 @@ def _returned(knots: list[Knot]) -> bool:
     """Return whether the last chord passes the first point."""
     if len(knots) < FEWEST_IN_LOOP:
         return False
-    start, last, end = (_vector(knots[place].point, knots[-1].point) for place in (0, -2, -1))
+    first, before, point = (knots[place].point for place in (0, -2, -1))
+    reach = FARTHEST * (point.arclength - before.arclength) + KNOWN
+    if abs(first.q - before.q) > reach or abs(float(first.b[-1] - before.b[-1])) > reach:
+        return False
+    start, last, end = (_vector(each, point) for each in (first, before, point))
     chord, ahead = end - last, start - last
     size = length(chord, 0.0)
     if size == 0.0:

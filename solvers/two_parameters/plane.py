@@ -77,7 +77,7 @@ class Plane:
     axis: float | None
     reference: Integers
 
-    @property
+    @cached_property
     def other(self) -> str:
         """The parameter of the coordinate x."""
         return self.names[0] if self.names[1] == COUPLING else self.names[1]
@@ -90,6 +90,10 @@ class Plane:
     @cached_property
     def _moves_velocity(self) -> bool:
         return is_velocity(self.problem.law)
+
+    @cached_property
+    def _moves_noise(self) -> bool:
+        return any(role == "noise" for role, _ in self.roles.values())
 
     @cached_property
     def confined(self) -> bool:
@@ -234,12 +238,12 @@ class Plane:
         InvalidInput
             If it is a parameter and not positive there.
         """
-        for name, value in self._values(x, q):
-            if self.roles[name][0] == "noise":
-                if not value > 0.0:
-                    raise InvalidInput(f"curves need noise, and it would be {value:g}")
-                return value
-        return self.problem.positive_noise
+        if not self._moves_noise:
+            return self.problem.positive_noise
+        value = next(value for name, value in self._values(x, q) if self.roles[name][0] == "noise")
+        if not value > 0.0:
+            raise InvalidInput(f"curves need noise, and it would be {value:g}")
+        return value
 
     def _moved(self, potential: Any, field: str, x: float, q: float) -> Any:
         """Return the potential of a field of the equation, its parameters those at x and q."""

@@ -16,7 +16,7 @@ import numpy as np
 from scipy.linalg import lapack
 
 from ..bases import Basis, Floats
-from .extended import ExtendedEquation, System
+from .extended import ExtendedEquation, System, followed_by
 from .plane import Plane
 from .states import AtState
 
@@ -37,7 +37,7 @@ class SingularSystem(System):
 
     def __init__(self, state: AtState, matrix: Floats, borders: Borders) -> None:
         condition, self.null = _bordered(matrix, borders)
-        super().__init__((state,), np.append(state.residual, condition))
+        super().__init__((state,), followed_by(state.residual, condition))
 
     @cached_property
     def condition_slopes(self) -> tuple[Floats, Floats]:
@@ -53,7 +53,7 @@ class SingularSystem(System):
         matrix = np.empty((self.residual.size, self.residual.size), order="F")
         matrix[:-1, :-1], matrix[-1, :-1] = state.matrix, in_unknowns
         matrix[:-1, -1], matrix[-1, -1] = along_x, in_x
-        return matrix, np.append(along_q, in_q)
+        return matrix, followed_by(along_q, in_q)
 
 
 class SingularEquation(ExtendedEquation):

@@ -38,7 +38,8 @@ def stationary_point(state: AtState, problem: Equation) -> Point:
     if equation.symmetric:
         matrix, _ = equation.linearise(b, q, evaluation.gibbs.moments)
         # Counts beside a neutral direction leave one out of those of the own block, which this one stands for.
-        negative = count_negative(matrix + NEUTRAL * np.eye(b.size)) + 1
+        matrix.flat[:: b.size + 1] += NEUTRAL
+        negative = count_negative(matrix) + 1
     return Point(equation, Solution(b, q, evaluation, np.zeros_like(b), 1.0, negative), 0.0)
 
 

@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..bases import EPS, Basis, Floats, Gibbs, log1p_beyond_linear, resolved
+from ..bases import EPS, Basis, Floats, Gibbs, Integers, log1p_beyond_linear, resolved
 from ..geometry import Density, Measure
 from .plane import Coefficients
 
@@ -63,7 +63,11 @@ class AtState:
         The moments a of the unknown, and those of the Gibbs density of their field.
     residual : (size,) float
         G + L P b.
+    missing : (count,) int or None
+        The next degrees beyond those of the basis that move the density, once they are known.
     """
+
+    missing: Integers | None = None
 
     def __init__(
         self, weighted: WeightedBasis, place: tuple[float, float], coefficients: Coefficients, b: Floats
@@ -197,12 +201,10 @@ class GradientState(AtState):
     def third_moments(self, chi: Floats, phi: Floats) -> Floats:
         """Return <(chi - <chi>)(phi - <phi>)(c - <c>)> of the modes c, chi and phi being sums of them."""
         basis = self.weighted.basis
-        values = basis.synthesise(self.field)
-        density = np.exp(values - values.max())
-        mass = basis.analyse(density).item(0)
+        density = np.exp(basis.synthesise(self.field) - self.gibbs.log_partition)
         density *= basis.synthesise(chi) - chi @ self.means
         density *= basis.synthesise(phi) - phi @ self.means
-        moments = basis.analyse(density) / mass
+        moments = basis.analyse(density)
         third: Floats = basis.means(moments) - moments.item(0) * self.means
         return third
 

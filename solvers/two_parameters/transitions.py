@@ -26,7 +26,7 @@ from ..geometry import Complement
 from ..newton import POLISHED, correct
 from .at_place import polished
 from .branch_points import Born, born_at, born_of, determinants
-from .extended import ExtendedEquation, Margins, System
+from .extended import ExtendedEquation, Margins, System, followed_by
 from .folds import FoldEquation, null_vectors
 from .plane import Plane
 from .stability import class_determinants
@@ -58,8 +58,8 @@ class UniformTransition(System):
 
     def __init__(self, states: tuple[GradientState, ...], b: Floats) -> None:
         (state,) = states
-        self._b, self._square = b, b @ b
-        super().__init__(states, np.append(state.residual, state.energy / self._square))
+        self._b, self._square = b, float(b @ b)
+        super().__init__(states, followed_by(state.residual, state.energy / self._square))
 
     @cached_property
     def derivatives(self) -> tuple[Floats, Floats]:
@@ -71,7 +71,7 @@ class UniformTransition(System):
         matrix[:-1, :-1], matrix[:-1, -1] = state.matrix, along_x
         matrix[-1, :-1] = (state.energy_gradient - 2.0 * self.residual[-1] * self._b) / self._square
         matrix[-1, -1] = in_x
-        return matrix, np.append(along_q, in_q)
+        return matrix, followed_by(along_q, in_q)
 
     @property
     def normal(self) -> Floats:
@@ -99,7 +99,7 @@ class Transition(System):
         in_place = one.energy_slopes - other.energy_slopes
         matrix[:-1, -1], matrix[-1, -1] = slopes[0], in_place[0]
         matrix[-1, :cut], matrix[-1, cut:-1] = one.energy_gradient, -other.energy_gradient
-        return matrix, np.append(slopes[1], in_place[1])
+        return matrix, followed_by(slopes[1], in_place[1])
 
     @property
     def normal(self) -> Floats:
