@@ -54,6 +54,20 @@ class Gibbs(NamedTuple):
 class Cosines(Protocol):
     """Operations of bases of cosines about one reflection axis of the circle."""
 
+    @property
+    def doubled_table(self) -> Floats | None:
+        """Values on the nodes of the cosines of cells 0..2 last, those of products of modes, in columns.
+
+        None if the modes have no table.
+        """
+
+    @property
+    def exponentials(self) -> Floats:
+        """The buffer of the values on the nodes from which :meth:`density` is made, one a thread."""
+
+    def density(self, shift: float, *, near_uniform: bool) -> Gibbs:
+        """Return the Gibbs density of a field f from e^(f - shift) in the buffer, near the uniform one e^f - 1."""
+
     def about(self, axis: float) -> "Basis":
         """Return the basis of the densities even about another reflection axis of the confinement."""
 

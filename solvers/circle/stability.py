@@ -25,10 +25,11 @@ from meanfield import Equation
 
 from ..bases import Floats, Integers, covariance
 from ..branches.continuation import Point
+from ..compiling import continuation_compiled
 from ..counts import Counts
 from ..equation import StationaryEquation
 from ..geometry import BlockMatrix
-from ..inertia import signature
+from ..inertia import diagonals, signature
 from ..newton import NEUTRAL
 from ..pinning import count_beside_rotation, is_weak
 from ..projectors import plus_projector, projectors
@@ -148,6 +149,9 @@ class Perturbations:
         proved = None if partition is None else partition.negative(products)
         if proved is not None:
             return np.array([proved - repulsive]), np.array([np.nan])
+        known = self._compiled(points, parity, residue, neutral) if continuation_compiled() else None
+        if known is not None:
+            return known[0] - repulsive, known[1]
         matrices = self.matrices(points, parity, residue)
         diagonals(matrices)[:] += neutral
         found: list[int] = []
@@ -158,6 +162,35 @@ class Perturbations:
             found.append(negative)
             determinants.append(determinant)
         return np.array(found) - repulsive, np.array(determinants)
+
+    def _compiled(
+        self, points: Sequence[Point], parity: Parity, residue: int, neutral: float
+    ) -> tuple[Integers, Floats] | None:
+        """Return numbers of negative eigenvalues and determinants by compiled code, None if many or in doubt."""
+        from .compiled_stability import MANY, signatures
+
+        equation, part = points[0].equation, self._part(residue)
+        if not 0 < part.degrees.size <= MANY:
+            return None
+        return signatures(
+            *self._padded(points),
+            np.array([-point.q / equation.strongest for point in points]),
+            self._tables(residue, part.degrees.size),
+            neutral - equation.sign * part.signs,
+            part.means,
+            1.0 if parity == "even" else -1.0,
+            parity == "even" and residue in (0, ALL),
+            part.roots * part.degrees if self._rotates(parity, residue) else part.roots[:0],
+        )
+
+    def _padded(self, points: Sequence[Point]) -> tuple[Floats, Floats]:
+        """Return moments and responses of points; the place behind them stands for those that vanish."""
+        equation = points[0].equation
+        moments, responses = np.zeros((2, len(points), self.moments + 1))
+        for row, response, point in zip(moments, responses, points, strict=True):
+            row[:-1] = own = point.moments
+            response[:-1] = equation.response(point.b, point.q, own)
+        return moments, responses
 
     def _partition(self, point: Point, parity: Parity, residue: int, neutral: float) -> Partition | None:
         """Return the matrix of a part plus ``neutral``, partitioned into strong and weak modes, or None if few."""
@@ -285,11 +318,7 @@ class Perturbations:
         """
         equation, part = points[0].equation, self._part(residue)
         tables = self._tables(residue, part.degrees.size if count is None else count)
-        # The place behind the moments stands for those that vanish.
-        moments, responses = np.zeros((2, len(points), self.moments + 1))
-        for row, response, point in zip(moments, responses, points, strict=True):
-            row[:-1] = own = point.moments
-            response[:-1] = equation.response(point.b, point.q, own)
+        moments, responses = self._padded(points)
         scaled = responses * np.array([[-point.q / equation.strongest] for point in points])
         total, difference = _pairs(scaled, tables)
         combined = np.add if parity == "even" else np.subtract
@@ -339,12 +368,6 @@ def _pairs(moments: Floats, tables: Tables) -> tuple[Floats, Floats]:
         total = np.ndarray(shape, buffer=total, strides=(point, step, step))
         difference = np.ndarray(shape, buffer=difference, offset=middle, strides=(point, -step, step))
     return total, difference
-
-
-def diagonals(matrices: Floats) -> Floats:
-    """Return the diagonals of (count, rows, size) contiguous matrices as a view, (count, rows); rows <= size."""
-    count, rows, size = matrices.shape
-    return matrices.reshape(count, rows * size)[:, :: size + 1]
 
 
 @functools.lru_cache(maxsize=64)

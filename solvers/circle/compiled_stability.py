@@ -1,0 +1,116 @@
+"""Unstable directions at even states among few modes, counted by compiled code; importing it loads numba."""
+
+import numpy as np
+
+from ..bases import Floats, Integers
+from ..elimination import MANY as MANY
+from ..elimination import compiled_sums, factorise
+
+
+def signatures(
+    moments: Floats,
+    responses: Floats,
+    factors: Floats,
+    tables: tuple[Floats, Integers, Integers],
+    diagonal: Floats,
+    means: Integers,
+    parity: float,
+    centred: bool,
+    turning: Floats,
+) -> tuple[Integers, Floats] | None:
+    """Return the numbers of negative eigenvalues of the matrices at points and determinants, None if in doubt.
+
+    Parameters
+    ----------
+    moments, responses : (points, M) float
+        Those of the states, and those from which second moments of modes have the linearisation.
+    factors : (points,) float
+        What multiplies covariances, beside the weights.
+    tables
+        Weights, and places of moments at sums and differences, with all rows; see :class:`.stability.Tables`.
+    diagonal : (n,) float
+        What is added.
+    means : (n,) int
+        Places of the means of the modes.
+    parity
+        1 for cosines, -1 for sines.
+    centred
+        Whether products of means are subtracted.
+    turning : (n,) float
+        The rotation mode over the means; empty if it is not there.
+    """
+    negative, determinants = np.empty(len(moments), dtype=np.int64), np.empty(len(moments))
+    weights, total, difference = tables
+    certain = _signatures(
+        moments,
+        responses,
+        factors,
+        weights,
+        total.reshape(-1),
+        difference.reshape(-1),
+        total.ndim == 1,
+        diagonal,
+        means,
+        parity,
+        centred,
+        turning,
+        negative,
+        determinants,
+    )
+    return (negative, determinants) if certain else None
+
+
+@compiled_sums
+def _signatures(
+    moments: Floats,
+    responses: Floats,
+    factors: Floats,
+    weights: Floats,
+    total: Integers,
+    difference: Integers,
+    spaced: bool,
+    diagonal: Floats,
+    means: Integers,
+    parity: float,
+    centred: bool,
+    turning: Floats,
+    negative: Integers,
+    determinants: Floats,
+) -> bool:
+    """Write the numbers and the determinants; return whether all are certain."""
+    size = diagonal.size
+    matrix, mean, rotation = np.empty((size, size)), np.empty(size), np.empty(turning.size)
+    # Of rows of tables: the difference is counted from that of the first row and the last column.
+    row, back, first = (1, -1, size - 1) if spaced else (size, size, 0)
+    for point in range(factors.size):
+        state, response = moments[point], responses[point]
+        for i in range(size):
+            mean[i] = 2.0 * state[means[i]] if centred else 0.0
+        for i in range(size):
+            own = response[means[i]]
+            for j in range(i + 1):
+                value = response[difference[first + back * i + j]] + parity * response[total[row * i + j]]
+                matrix[i, j] = factors[point] * weights[i, j] * (value - own * mean[j])
+            matrix[i, i] += diagonal[i]
+        for i in range(turning.size):
+            rotation[i] = turning[i] * state[means[i]]
+        _add_projector(matrix, rotation)
+        negative[point] = factorise(matrix)
+        if negative[point] < 0:
+            return False
+        determinants[point] = 1.0
+        for i in range(size):
+            determinants[point] *= matrix[i, i]
+    return True
+
+
+@compiled_sums
+def _add_projector(matrix: Floats, vector: Floats) -> None:
+    """Add the orthogonal projector on a vector to the lower triangle of a matrix, nothing for the zero vector."""
+    square = 0.0
+    for i in range(vector.size):
+        square += vector[i] * vector[i]
+    if square > 0.0:
+        for i in range(vector.size):
+            for j in range(i + 1):
+                matrix[i, j] += vector[i] * vector[j] / square
