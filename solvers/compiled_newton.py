@@ -2,8 +2,12 @@ r"""Newton's method for even states of few modes on the circle, compiled: :func:
 
 For some tens of modes numpy takes ten times as long to be called as to compute. All of an iteration is in
 :func:`_iterate`: the field on the nodes and the moments by products with one table, the Jacobian of moments at sums
-and differences, and its elimination with the inertia, see :mod:`.elimination`. Where that is in doubt, or J nearly
-singular, nothing is decided here, and the iteration is left to LAPACK. Importing this loads numba.
+and differences, and its elimination with the inertia, see :mod:`.elimination`; the full bordered matrix where J is
+singular to working precision. Where the inertia is in doubt nothing is decided here, and the iteration is left to
+LAPACK. Importing this loads numba.
+
+Even cosines agree at :math:`\theta` and :math:`\pi - \theta`, odd ones differ in sign: fields and moments are sums
+over the even and the odd ones on half of the nodes.
 """
 
 import functools
@@ -11,9 +15,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .bases import Floats, Integers
+from .bases import Floats, Gibbs, Integers
 from .bases.base import LARGE_FIELD, SMALL_FIELD
-from .elimination import MANY, compiled_sums, factorise, solve
+from .elimination import MANY, compiled_sums, factorise, solve, solve_bordered
 from .equation import Evaluation, StationaryEquation
 from .stopping import FAILED, MAX_ITERATIONS, RUNNING, SINGULAR_GROWTH, SOLVED, TOO_LONG, UNDECIDED, status_after
 
@@ -23,7 +27,7 @@ _status_after = compiled_sums(status_after)
 class Tables(NamedTuple):
     """What does not change along the branches of an equation.
 
-    Cosines on the nodes, cells and weights of J, the signs and signed scales in two rows, and twice the gain.
+    The folded table of cosines, cells and weights of J, signs and signed scales in two rows, and twice the gain.
     """
 
     cosines: Floats
@@ -51,26 +55,24 @@ def corrected(
     tables = _tables(equation) if type(equation) is StationaryEquation else None
     if tables is None:
         return False, None
-    basis = equation.basis.cosines
-    assert basis is not None
-    vectors = np.empty((2, b.size))
+    vectors, moments = np.empty((3, b.size)), np.empty(equation.basis.nodes + 1)
     vectors[0], vectors[1] = b, border_b
-    status, q, tangent_q, negative, shift, small = _iterate(
-        *tables, vectors, float(q), float(border_q), last_step, basis.exponentials
+    status, q, tangent_q, negative, log_partition = _iterate(
+        *tables, vectors, moments, float(q), float(border_q), last_step
     )
     if status != SOLVED:
         return status != UNDECIDED, None
-    gibbs = basis.density(shift, near_uniform=small)
-    found, tangent = vectors
-    return True, Corrected(found, q, equation.evaluated(found, gibbs), tangent, tangent_q, negative)
+    found, tangent, residual = vectors
+    evaluation = Evaluation(residual, Gibbs(moments, log_partition))
+    return True, Corrected(found, q, evaluation, tangent, tangent_q, negative)
 
 
 @functools.lru_cache(maxsize=64)
 def _tables(equation: StationaryEquation) -> Tables | None:
     """Return the tables of an equation, None if its modes are many or it is of another kind."""
     basis = equation.basis
-    table = None if basis.cosines is None else basis.cosines.doubled_table
-    if table is None or basis.cells.size > MANY:
+    table = None if basis.cosines is None else basis.cosines.folded_table
+    if table is None or not 0 < basis.cells.size <= MANY:
         return None
     # Whatever is not an own array in C order would be compiled for once more.
     return Tables(
@@ -90,75 +92,70 @@ def _iterate(
     scales: Floats,
     doubled: float,
     vectors: Floats,
+    moments: Floats,
     q: float,
     border_q: float,
     last_step: float,
-    values: Floats,
-) -> tuple[int, float, float, int, float, bool]:
-    """Return the status, q, the tangent's part in q, the negative eigenvalues, the shift and whether f is small.
+) -> tuple[int, float, float, int, float]:
+    """Return the status, q, the tangent's part in q, the number of negative eigenvalues, and log Z.
 
-    The rows of ``vectors``, b and the border, become the solution and its tangent, ``values`` those of e^f.
+    The rows of ``vectors``, of which the first two are b and the border, become the solution, its tangent and its
+    residual, ``moments`` those of its density.
     """
-    b, border = vectors[0], vectors[1]
-    jacobian, step, along = np.empty((b.size, b.size)), np.empty(b.size), np.empty(b.size)
-    moments, field = np.empty(cosines.shape[1]), np.zeros(cells[-1] + 1)
+    b, border, residual = vectors[0], vectors[1], vectors[2]
+    size, last = b.size, cells[-1]
+    jacobian, step, along = np.empty((size, size)), np.empty(size), np.empty(size)
+    values, field = np.empty(moments.size), np.zeros((2, last // 2 + 1))
     length, previous, tangent_q = np.inf, np.inf, 0.0
     negative, status = 0, RUNNING
     for iteration in range(MAX_ITERATIONS + 1):
-        _write_field(cells, scales[1], doubled * q, b, field)
-        small, shift = _exponentiate(cosines, field, values)
+        small, shift = _exponentiate(cosines, cells, scales[1], doubled * q, b, field, values)
         if iteration > 0:
             status = _status_after(iteration, length, previous, last_step)
             previous = length
+        mass = _take_moments(cosines, values, small, moments.size if status == SOLVED else 2 * last + 1, moments)
+        for i in range(size):
+            residual[i] = scales[0, i] * b[i] - scales[1, i] * moments[cells[i]]
         if status != RUNNING:
             break
-        _take_moments(cosines, values, small, moments)
-        _write_residual(cells, scales, moments, b, step)
         _linearise(cells, weights, scales[0], moments, b, q, jacobian, along)
-        negative = factorise(jacobian)
+        negative, step_q, tangent_q = _take_step(jacobian, along, residual, border, border_q, step)
         if negative < 0:
-            return UNDECIDED, q, tangent_q, negative, shift, small
-        solve(jacobian, step)
-        solve(jacobian, along)
-        step_q, tangent_q = _eliminate(step, along, border, border_q)
-        if tangent_q == 0.0:
-            return UNDECIDED, q, tangent_q, negative, shift, small
+            return UNDECIDED, q, 0.0, negative, 0.0
         q -= step_q
         length = _subtract(b, step, step_q)
         if not (length < TOO_LONG and q > 0.0):
-            return FAILED, q, tangent_q, negative, shift, small
-    for i in range(b.size):
-        border[i] = -tangent_q * along[i]
-    return status, q, tangent_q, negative, shift, small
+            return FAILED, q, 0.0, negative, 0.0
+    border[:] = along
+    return status, q, tangent_q, negative, shift + (np.log1p(mass) if small else np.log(mass))
 
 
 @compiled_sums
-def _write_field(cells: Integers, signed_scales: Floats, factor: float, b: Floats, field: Floats) -> None:
-    """Write the coefficients of the field of the modes by cell."""
-    for i in range(b.size):
-        field[cells[i]] = factor * signed_scales[i] * b[i]
-
-
-@compiled_sums
-def _write_residual(cells: Integers, scales: Floats, moments: Floats, b: Floats, residual: Floats) -> None:
-    """Write the residual, from signs and signed scales in two rows."""
-    for i in range(b.size):
-        residual[i] = scales[0, i] * b[i] - scales[1, i] * moments[cells[i]]
-
-
-@compiled_sums
-def _exponentiate(cosines: Floats, field: Floats, values: Floats) -> tuple[bool, float]:
+def _exponentiate(
+    cosines: Floats,
+    cells: Integers,
+    signed_scales: Floats,
+    factor: float,
+    b: Floats,
+    field: Floats,
+    values: Floats,
+) -> tuple[bool, float]:
     """Write e^f - 1 on the nodes for a small field, else e^(f - shift); return whether it is small, and the shift.
 
     The same rules as in :meth:`.bases.CosineBasis.gibbs`.
     """
+    for i in range(b.size):
+        field[cells[i] % 2, cells[i] // 2] = factor * signed_scales[i] * b[i]
+    last, odd = values.size - 1, values.size // 2 + 1
     largest, shift = 0.0, -np.inf
-    for j in range(values.size):
-        value = 0.0
-        for k in range(field.size):
-            value += cosines[j, k] * field[k]
-        values[j] = value
-        largest, shift = max(largest, abs(value)), max(shift, value)
+    for j in range(last // 2 + 1):
+        alike, opposite = 0.0, 0.0
+        for k in range(field.shape[1]):
+            alike += cosines[j, k] * field[0, k]
+        for k in range(cells[-1] + 1 - field.shape[1]):
+            opposite += cosines[j, odd + k] * field[1, k]
+        values[j], values[last - j] = alike + opposite, alike - opposite
+        largest, shift = max(largest, abs(alike) + abs(opposite)), max(shift, alike + abs(opposite))
     if largest < SMALL_FIELD:
         for j in range(values.size):
             values[j] = np.expm1(values[j])
@@ -170,19 +167,27 @@ def _exponentiate(cosines: Floats, field: Floats, values: Floats) -> tuple[bool,
 
 
 @compiled_sums
-def _take_moments(cosines: Floats, values: Floats, small: bool, moments: Floats) -> None:
-    """Write the moments of the density of values of e^f, or of e^f - 1 if it is small, by the trapezoid rule."""
-    last = values.size - 1
-    for k in range(moments.size):
-        moments[k] = 0.5 * (values[0] * cosines[0, k] + values[last] * cosines[last, k])
-    for j in range(1, last):
-        value = values[j]
-        for k in range(moments.size):
-            moments[k] += value * cosines[j, k]
-    inverse = 1.0 / (last + moments[0] if small else moments[0])
-    for k in range(moments.size):
-        moments[k] *= inverse
+def _take_moments(cosines: Floats, values: Floats, small: bool, count: int, moments: Floats) -> float:
+    """Write the first moments of the density of values of e^f, or of e^f - 1 if f is small; return their mean."""
+    last, odd = values.size - 1, values.size // 2 + 1
+    evens, odds = np.zeros((count + 1) // 2), np.zeros(count // 2)
+    for j in range(last // 2 + 1):
+        # The ends count half, and so does the middle node, which is its own counterpart.
+        weight = 0.5 if j in (0, last - j) else 1.0
+        alike, opposite = weight * (values[j] + values[last - j]), weight * (values[j] - values[last - j])
+        row = cosines[j]
+        for k in range(evens.size):
+            evens[k] += alike * row[k]
+        for k in range(odds.size):
+            odds[k] += opposite * row[odd + k]
+    mean = evens[0] / last
+    inverse = 1.0 / (last * (1.0 + mean if small else mean))
+    for k in range(evens.size):
+        moments[2 * k] = evens[k] * inverse
+    for k in range(odds.size):
+        moments[2 * k + 1] = odds[k] * inverse
     moments[0] = 1.0
+    return mean
 
 
 @compiled_sums
@@ -213,22 +218,39 @@ def _linearise(
 
 
 @compiled_sums
-def _eliminate(of_residual: Floats, of_derivative: Floats, border: Floats, border_q: float) -> tuple[float, float]:
-    """Overwrite J^-1 times the residual by the step in b; return that in q and the tangent's part in q.
+def _take_step(
+    jacobian: Floats, along: Floats, residual: Floats, border: Floats, border_q: float, step: Floats
+) -> tuple[int, float, float]:
+    """Write the step in b, and the unit tangent over the derivative in q; overwrite J.
 
-    Both are zero where J is singular to working precision.
+    Returns the number of negative eigenvalues, -1 if it is in doubt, the step in q and the tangent's part in q.
     """
+    bordered = np.empty((step.size + 1, step.size + 3))
+    for i in range(step.size):
+        for j in range(i + 1):
+            bordered[i, j] = bordered[j, i] = jacobian[i, j]
+        bordered[i, step.size], bordered[step.size, i] = along[i], border[i]
+    step[:] = residual
+    negative = factorise(jacobian)
+    if negative < 0:
+        return -1, 0.0, 0.0
+    solve(jacobian, step)
+    solve(jacobian, along)
     growth, denominator, ahead = 0.0, border_q, 0.0
-    for i in range(border.size):
-        growth += of_derivative[i] * of_derivative[i]
-        denominator -= border[i] * of_derivative[i]
-        ahead += border[i] * of_residual[i]
+    for i in range(step.size):
+        growth += along[i] * along[i]
+        denominator -= border[i] * along[i]
+        ahead += border[i] * step[i]
     if not growth <= SINGULAR_GROWTH**2 or denominator == 0.0:
-        return 0.0, 0.0
+        bordered[step.size, step.size] = border_q
+        certain, step_q, tangent_q = solve_bordered(bordered, residual, step, along)
+        return negative if certain else -1, step_q, tangent_q
     step_q = -ahead / denominator
-    for i in range(border.size):
-        of_residual[i] -= step_q * of_derivative[i]
-    return step_q, np.copysign(1.0 / np.sqrt(1.0 + growth), denominator)
+    tangent_q = np.copysign(1.0 / np.sqrt(1.0 + growth), denominator)
+    for i in range(step.size):
+        step[i] -= step_q * along[i]
+        along[i] *= -tangent_q
+    return negative, step_q, tangent_q
 
 
 @compiled_sums

@@ -29,18 +29,19 @@ def factorise(matrix: Floats) -> int:
     """Overwrite the lower triangle of a matrix by D and D L; return the negative pivots' number, -1 if in doubt."""
     negative = 0
     for p in range(len(matrix) - 1, -1, -1):
-        pivot = matrix[p, p]
-        largest = LARGEST_FACTOR * abs(pivot)
+        row = matrix[p]
+        largest = LARGEST_FACTOR * abs(row[p])
         if not 0.0 < largest < np.inf:
             return -1
-        if pivot < 0.0:
+        if row[p] < 0.0:
             negative += 1
+        inverse = 1.0 / row[p]
         for i in range(p):
-            if not abs(matrix[p, i]) <= largest:
+            if not abs(row[i]) <= largest:
                 return -1
-            factor = matrix[p, i] / pivot
+            factor, target = row[i] * inverse, matrix[i]
             for j in range(i + 1):
-                matrix[i, j] -= factor * matrix[p, j]
+                target[j] -= factor * row[j]
     return negative
 
 
@@ -56,3 +57,54 @@ def solve(factors: Floats, side: Floats) -> None:
         for i in range(p):
             value -= factors[p, i] * side[i]
         side[p] = value / factors[p, p]
+
+
+@compiled_sums
+def solve_bordered(matrix: Floats, residual: Floats, step: Floats, along: Floats) -> tuple[bool, float, float]:
+    """Write the solution for (residual, 0) and the unit one along (0, 1) of a bordered system, with pivoting.
+
+    Parameters
+    ----------
+    matrix : (n + 1, n + 3) float
+        The system, with two columns to spare; overwritten.
+
+    Returns
+    -------
+    tuple
+        Whether the matrix is regular and finite, and the last entries of both.
+    """
+    size = residual.size
+    matrix[:, size + 1 :] = 0.0
+    matrix[:size, size + 1], matrix[size, size + 2] = residual, 1.0
+    if not _make_triangular(matrix):
+        return False, 0.0, 0.0
+    square = 0.0
+    for p in range(size, -1, -1):
+        for side in (size + 1, size + 2):
+            for j in range(p + 1, size + 1):
+                matrix[p, side] -= matrix[p, j] * matrix[j, side]
+            matrix[p, side] /= matrix[p, p]
+        square += matrix[p, size + 2] ** 2
+    scale = 1.0 / np.sqrt(square)
+    step[:], along[:] = matrix[:size, size + 1], scale * matrix[:size, size + 2]
+    return True, matrix[size, size + 1], scale * matrix[size, size + 2]
+
+
+@compiled_sums
+def _make_triangular(matrix: Floats) -> bool:
+    """Eliminate below the diagonal, the largest entries first; return whether these are finite and not zero."""
+    rows, columns = matrix.shape
+    for p in range(rows):
+        best = p
+        for i in range(p + 1, rows):
+            if abs(matrix[i, p]) > abs(matrix[best, p]):
+                best = i
+        if not 0.0 < abs(matrix[best, p]) < np.inf:
+            return False
+        for j in range(p, columns):
+            matrix[p, j], matrix[best, j] = matrix[best, j], matrix[p, j]
+        for i in range(p + 1, rows):
+            factor = matrix[i, p] / matrix[p, p]
+            for j in range(p + 1, columns):
+                matrix[i, j] -= factor * matrix[p, j]
+    return True

@@ -238,10 +238,7 @@ class StationaryEquation:
 
     def evaluate(self, b: Floats, q: float) -> Evaluation:
         """Return residual and Gibbs density at (b, q)."""
-        return self.evaluated(b, self.basis.gibbs(self.field(b, q)))
-
-    def evaluated(self, b: Floats, gibbs: Gibbs) -> Evaluation:
-        """Return the residual at b from the Gibbs density of its field, and that."""
+        gibbs = self.basis.gibbs(self.field(b, q))
         residual = b if self._attractive else self.signs * b
         residual = residual - self.signed_scales * self.basis.means(gibbs.moments)
         return Evaluation(residual, gibbs)

@@ -55,18 +55,11 @@ class Cosines(Protocol):
     """Operations of bases of cosines about one reflection axis of the circle."""
 
     @property
-    def doubled_table(self) -> Floats | None:
-        """Values on the nodes of the cosines of cells 0..2 last, those of products of modes, in columns.
+    def folded_table(self) -> Floats | None:
+        """Values of the cosines of even cells up to ``nodes``, then of odd ones, on half of the nodes, in columns.
 
-        None if the modes have no table.
+        None if tables are not for this basis.
         """
-
-    @property
-    def exponentials(self) -> Floats:
-        """The buffer of the values on the nodes from which :meth:`density` is made, one a thread."""
-
-    def density(self, shift: float, *, near_uniform: bool) -> Gibbs:
-        """Return the Gibbs density of a field f from e^(f - shift) in the buffer, near the uniform one e^f - 1."""
 
     def about(self, axis: float) -> "Basis":
         """Return the basis of the densities even about another reflection axis of the confinement."""

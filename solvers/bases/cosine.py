@@ -36,6 +36,16 @@ from .base import (
 
 # A product with a table of so many values costs less than filling a buffer and transforming it.
 SMALL_TABLE = 4096
+# A table of all cosines on more intervals than this costs more than transforms, compiled or not.
+MANY_NODES = 256
+
+
+@functools.lru_cache(maxsize=8)
+def _folded_table(nodes: int) -> Floats:
+    """Return the values of :attr:`CosineBasis.folded_table`, each at its angle modulo the period."""
+    cells = np.concatenate([np.arange(first, nodes + 1, 2) for first in (0, 1)])
+    angles = np.multiply.outer(np.arange(nodes // 2 + 1), cells) % (2 * nodes)
+    return np.cos(np.pi * angles / nodes)
 
 
 class CosineBasis(Basis):
@@ -91,16 +101,14 @@ class CosineBasis(Basis):
         return np.asarray(np.cos(np.multiply.outer(angles, self.cells)))
 
     @functools.cached_property
-    def doubled_table(self) -> Floats | None:
-        """Values on the nodes of the cosines of cells 0..2 last, those of products of modes, in columns.
+    def folded_table(self) -> Floats | None:
+        """Values of the cosines of even cells up to ``nodes``, then of odd ones, on half of the nodes, in columns.
 
-        None if there is no table of the modes, if these are few among them, or if the density has another factor.
+        None if there is no table of the modes, if nodes are many, or if the density has a factor of its own.
         """
-        count = 2 * int(self.cells.max(initial=0)) + 1
-        if self._table is None or self.needs_second_rule or not 1 < count <= 4 * SMALL_TABLE // (self.nodes + 1):
+        if self._table is None or self.needs_second_rule or self.nodes > MANY_NODES or self.nodes % 2:
             return None
-        angles = np.linspace(0.0, np.pi, self.nodes + 1)
-        return np.cos(np.multiply.outer(angles, np.arange(count)))
+        return _folded_table(self.nodes)
 
     @functools.cached_property
     def _pairs(self) -> tuple[Integers, Integers]:
@@ -179,34 +187,20 @@ class CosineBasis(Basis):
             transform.execute()
         largest = abs(output.item(idamax(output)))
         if largest < SMALL_FIELD:
-            np.expm1(output, out=buffer)
-            return self._density_near_uniform(transform)
+            return self._near_uniform(transform)
         shift = output.item(output.argmax()) if largest > LARGE_FIELD else 0.0
         if shift > LARGE_FIELD:
             np.subtract(output, shift, out=output)
         else:
             shift = 0.0
         np.exp(output, out=buffer)
-        return self._density(transform, shift)
-
-    @property
-    def exponentials(self) -> Floats:
-        """The buffer of the values on the nodes from which :meth:`density` is made, one a thread."""
-        return planned(CosineTransform, self.nodes).input
-
-    def density(self, shift: float, *, near_uniform: bool) -> Gibbs:
-        """Return the Gibbs density of a field f from e^(f - shift) in the buffer, near the uniform one e^f - 1."""
-        transform = planned(CosineTransform, self.nodes)
-        return self._density_near_uniform(transform) if near_uniform else self._density(transform, shift)
-
-    def _density(self, transform: CosineTransform, shift: float) -> Gibbs:
         transform.execute()
-        output = transform.output
         mass = output.item(0)
         return Gibbs(output / mass, shift + math.log(mass / (2 * self.nodes)))
 
-    def _density_near_uniform(self, transform: CosineTransform) -> Gibbs:
+    def _near_uniform(self, transform: CosineTransform) -> Gibbs:
         """Return the Gibbs density from e^f - 1, with moments accurate relative to f, however small f is."""
+        np.expm1(transform.output, out=transform.input)
         transform.execute()
         excess = float(transform.output[0]) / (2 * self.nodes)
         moments = transform.output / (2 * self.nodes * (1.0 + excess))

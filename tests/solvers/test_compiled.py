@@ -120,17 +120,53 @@ def test_large_fields_are_shifted(both, q):
     assert largest_difference(one, other) < 1e-12
 
 
-def test_a_fold_is_left_to_lapack(both):
+def test_at_a_fold_the_bordered_matrix_is_solved(both):
     """At the fold J is singular to working precision."""
     problem = McKeanVlasov(Circle(), Transformer(5.0))
     fold = bifurcation_diagram(problem, relative=(0.5, 1.5), depth=1, rates=False).events("fold")[0]
     equation = stationary_equation(CIRCLE, problem)
     b, q = equation.unknown_with(fold.cosine, np.zeros_like(fold.cosine)), equation.q_at(fold.coupling)
     direction = b / np.linalg.norm(b)
-    assert decided(equation, b, q, direction, 0.0, POLISHED.last_step) == (False, None)
-    one, other = both(correct, equation, b, q, direction, 0.0, POLISHED)
-    assert largest_difference(one, other) == 0.0
-    assert abs(one.tangent_q) < 1e-6
+    assert decided(equation, b, q, direction, 0.0, POLISHED.last_step)[0]
+    for side in (0.0, 1e-9, 1e-6, 1e-3):
+        one, other = both(correct, equation, b + side * direction, q, direction, 0.0, POLISHED)
+        assert largest_difference(one, other) < 1e-12
+        assert abs(one.tangent_q) < 20 * side + 1e-13
+
+
+@pytest.mark.parametrize("size", [1, 2, 7, 25, 64])
+def test_small_systems(size):
+    """Against LU and eigenvalues: of a symmetric matrix near the identity up to signs, and of one bordered."""
+    pytest.importorskip("numba", reason="numba is not installed")
+    from solvers.elimination import factorise, solve, solve_bordered
+
+    rng = np.random.default_rng(size)
+    noise = rng.standard_normal((size, size)) / size
+    matrix = np.diag(np.where(rng.random(size) < 0.5, 1.0, -1.0)) + 0.3 * (noise + noise.T)
+    factors, side, border = matrix.copy(), rng.standard_normal(size), rng.standard_normal(size)
+    assert factorise(factors) == np.count_nonzero(np.linalg.eigvalsh(matrix) < 0.0)
+    solution = side.copy()
+    solve(factors, solution)
+    assert np.abs(solution - np.linalg.solve(matrix, side)).max() < 1e-12
+    singular = noise[:, :-1] @ noise[:, :-1].T
+    whole = np.block([[singular, border[:, None]], [border[None], 0.0]])
+    spare, step, along = np.zeros((size + 1, size + 3)), np.empty(size), np.empty(size)
+    spare[:, : size + 1] = whole
+    regular, step_q, along_q = solve_bordered(spare, side, step, along)
+    assert regular
+    expected = np.linalg.solve(whole, np.append(side, 0.0))
+    tangent = np.linalg.solve(whole, np.append(np.zeros(size), 1.0))
+    error = 64 * EPS * np.linalg.cond(whole)
+    assert np.abs(np.append(step, step_q) - expected).max() < error * np.abs(expected).max()
+    assert np.abs(np.append(along, along_q) - tangent / np.linalg.norm(tangent)).max() < error
+
+
+@pytest.mark.parametrize("matrix", [[[1.0, 1.0], [1.0, 1e-3]], [[1.0, 0.0], [0.0, 0.0]], [[np.nan]], [[np.inf]]])
+def test_what_needs_pivots_is_in_doubt(matrix):
+    pytest.importorskip("numba", reason="numba is not installed")
+    from solvers.elimination import factorise
+
+    assert factorise(np.array(matrix)) == -1
 
 
 def test_what_is_not_finite_or_of_another_kind_is_left_to_others(both):
