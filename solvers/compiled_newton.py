@@ -17,7 +17,8 @@ import numpy as np
 
 from .bases import Floats, Gibbs, Integers
 from .bases.base import LARGE_FIELD, SMALL_FIELD
-from .elimination import MANY, compiled_sums, factorise, solve, solve_bordered
+from .compiling import MOST_ROWS
+from .elimination import compiled_sums, factorise, solve, solve_bordered
 from .equation import Evaluation, StationaryEquation
 from .stopping import FAILED, MAX_ITERATIONS, RUNNING, SINGULAR_GROWTH, SOLVED, TOO_LONG, UNDECIDED, status_after
 
@@ -72,7 +73,7 @@ def _tables(equation: StationaryEquation) -> Tables | None:
     """Return the tables of an equation, None if its modes are many or it is of another kind."""
     basis = equation.basis
     table = None if basis.cosines is None else basis.cosines.folded_table
-    if table is None or not 0 < basis.cells.size <= MANY:
+    if table is None or not 0 < basis.cells.size <= MOST_ROWS:
         return None
     # Whatever is not an own array in C order would be compiled for once more.
     return Tables(
@@ -201,7 +202,7 @@ def _linearise(
     jacobian: Floats,
     derivative: Floats,
 ) -> None:
-    """Write the lower triangle of the Jacobian and the derivative in q."""
+    """Write the Jacobian and the derivative in q."""
     derivative[:] = 0.0
     for i in range(b.size):
         cell, mean, total = cells[i], moments[cells[i]], 0.0
@@ -209,7 +210,7 @@ def _linearise(
             other = cells[j]
             product = 0.5 * (moments[cell + other] + moments[cell - other])
             entry = weights[i, j] * (product - mean * moments[other])
-            jacobian[i, j] = q * entry
+            jacobian[i, j] = jacobian[j, i] = q * entry
             total += entry * b[j]
             if j < i:
                 derivative[j] += entry * b[i]
@@ -221,33 +222,36 @@ def _linearise(
 def _take_step(
     jacobian: Floats, along: Floats, residual: Floats, border: Floats, border_q: float, step: Floats
 ) -> tuple[int, float, float]:
-    """Write the step in b, and the unit tangent over the derivative in q; overwrite J.
+    """Write the step in b, and the unit tangent over the derivative in q; overwrite the lower triangle of J.
 
     Returns the number of negative eigenvalues, -1 if it is in doubt, the step in q and the tangent's part in q.
     """
-    bordered = np.empty((step.size + 1, step.size + 3))
-    for i in range(step.size):
-        for j in range(i + 1):
-            bordered[i, j] = bordered[j, i] = jacobian[i, j]
-        bordered[i, step.size], bordered[step.size, i] = along[i], border[i]
-    step[:] = residual
+    size = step.size
+    derivative, diagonal = along.copy(), np.empty(size)
+    for i in range(size):
+        diagonal[i], step[i] = jacobian[i, i], residual[i]
     negative = factorise(jacobian)
     if negative < 0:
         return -1, 0.0, 0.0
     solve(jacobian, step)
     solve(jacobian, along)
     growth, denominator, ahead = 0.0, border_q, 0.0
-    for i in range(step.size):
+    for i in range(size):
         growth += along[i] * along[i]
         denominator -= border[i] * along[i]
         ahead += border[i] * step[i]
     if not growth <= SINGULAR_GROWTH**2 or denominator == 0.0:
-        bordered[step.size, step.size] = border_q
+        bordered = np.empty((size + 1, size + 3))
+        for i in range(size):
+            for j in range(i):
+                bordered[i, j] = bordered[j, i] = jacobian[j, i]
+            bordered[i, i], bordered[i, size], bordered[size, i] = diagonal[i], derivative[i], border[i]
+        bordered[size, size] = border_q
         certain, step_q, tangent_q = solve_bordered(bordered, residual, step, along)
         return negative if certain else -1, step_q, tangent_q
     step_q = -ahead / denominator
     tangent_q = np.copysign(1.0 / np.sqrt(1.0 + growth), denominator)
-    for i in range(step.size):
+    for i in range(size):
         step[i] -= step_q * along[i]
         along[i] *= -tangent_q
     return negative, step_q, tangent_q

@@ -6,6 +6,9 @@ import os
 from collections.abc import Callable
 from typing import Any, TypeVar
 
+# Matrices of more rows are factorised faster by LAPACK.
+MOST_ROWS = 64
+
 logger = logging.getLogger(__name__)
 
 Function = TypeVar("Function", bound=Callable[..., Any])
@@ -36,6 +39,11 @@ def continuation_compiled() -> bool:
     depend on what a process has done before.
     """
     return os.environ.get("MEANFIELD_CONTINUATION", "").lower() == "numba" and available()
+
+
+def matrices_compiled(rows: int) -> bool:
+    """Return whether matrices of some rows are made and factorised by compiled code."""
+    return 0 < rows <= MOST_ROWS and continuation_compiled()
 
 
 def continuation_name() -> str:

@@ -17,8 +17,6 @@ from .compiling import compiled
 
 # Entries of L beyond this lose digits that pivoting would keep.
 LARGEST_FACTOR = 16.0
-# Matrices of more rows are factorised faster by LAPACK.
-MANY = 64
 
 # Sums may be taken in any order, so that several terms are added at once.
 compiled_sums = functools.partial(compiled, fastmath={"reassoc", "contract"}, error_model="numpy")
@@ -26,23 +24,39 @@ compiled_sums = functools.partial(compiled, fastmath={"reassoc", "contract"}, er
 
 @compiled_sums
 def factorise(matrix: Floats) -> int:
-    """Overwrite the lower triangle of a matrix by D and D L; return the negative pivots' number, -1 if in doubt."""
-    negative = 0
+    """Overwrite the lower triangle of a matrix by D and D L; return how many of D are negative, -1 if in doubt."""
+    negative, inverses = 0, np.empty(len(matrix))
     for p in range(len(matrix) - 1, -1, -1):
         row = matrix[p]
-        largest = LARGEST_FACTOR * abs(row[p])
-        if not 0.0 < largest < np.inf:
+        _subtract_later(matrix, inverses, p)
+        largest = 0.0
+        for i in range(p):
+            largest = max(largest, abs(row[i]))
+        pivot = abs(row[p])
+        if not (0.0 < pivot < np.inf and largest <= LARGEST_FACTOR * pivot):
             return -1
         if row[p] < 0.0:
             negative += 1
-        inverse = 1.0 / row[p]
-        for i in range(p):
-            if not abs(row[i]) <= largest:
-                return -1
-            factor, target = row[i] * inverse, matrix[i]
-            for j in range(i + 1):
-                target[j] -= factor * row[j]
+        inverses[p] = 1.0 / row[p]
     return negative
+
+
+@compiled_sums
+def _subtract_later(matrix: Floats, inverses: Floats, p: int) -> None:
+    """Subtract from a row its part in the eliminated ones after it, four at a time, which loads it less often."""
+    row, k = matrix[p], p + 1
+    while k + 3 < len(matrix):
+        one, two, three, four = matrix[k], matrix[k + 1], matrix[k + 2], matrix[k + 3]
+        first, second = one[p] * inverses[k], two[p] * inverses[k + 1]
+        third, fourth = three[p] * inverses[k + 2], four[p] * inverses[k + 3]
+        for j in range(p + 1):
+            row[j] -= first * one[j] + second * two[j] + third * three[j] + fourth * four[j]
+        k += 4
+    while k < len(matrix):
+        one, first = matrix[k], matrix[k][p] * inverses[k]
+        for j in range(p + 1):
+            row[j] -= first * one[j]
+        k += 1
 
 
 @compiled_sums

@@ -1,13 +1,15 @@
-"""Unstable directions at even states among few modes, counted by compiled code; importing it loads numba."""
+"""The matrices of unstable directions at even states among few modes, and their signs, by compiled code.
+
+Importing this loads numba.
+"""
 
 import numpy as np
 
 from ..bases import Floats, Integers
-from ..elimination import MANY as MANY
 from ..elimination import compiled_sums, factorise
 
 
-def signatures(
+def matrices(
     moments: Floats,
     responses: Floats,
     factors: Floats,
@@ -17,8 +19,8 @@ def signatures(
     parity: float,
     centred: bool,
     turning: Floats,
-) -> tuple[Integers, Floats] | None:
-    """Return the numbers of negative eigenvalues of the matrices at points and determinants, None if in doubt.
+) -> Floats:
+    """Return the matrices at points, (points, n, n).
 
     Parameters
     ----------
@@ -39,9 +41,9 @@ def signatures(
     turning : (n,) float
         The rotation mode over the means; empty if it is not there.
     """
-    negative, determinants = np.empty(len(moments), dtype=np.int64), np.empty(len(moments))
     weights, total, difference = tables
-    certain = _signatures(
+    found = np.empty((len(moments), diagonal.size, diagonal.size))
+    _write(
         moments,
         responses,
         factors,
@@ -54,14 +56,33 @@ def signatures(
         parity,
         centred,
         turning,
-        negative,
-        determinants,
+        found,
     )
-    return (negative, determinants) if certain else None
+    return found
+
+
+def signatures(matrices: Floats) -> tuple[Integers, Floats] | None:
+    """Return how many eigenvalues of symmetric matrices are negative, and determinants; None if one is in doubt."""
+    negative, determinants = np.empty(len(matrices), dtype=np.int64), np.empty(len(matrices))
+    return (negative, determinants) if _factorise_all(matrices, negative, determinants) else None
 
 
 @compiled_sums
-def _signatures(
+def _factorise_all(matrices: Floats, negative: Integers, determinants: Floats) -> bool:
+    """Write the numbers of negative eigenvalues and determinants; return whether all are certain."""
+    for place in range(len(matrices)):
+        matrix = matrices[place].copy()
+        negative[place] = factorise(matrix)
+        if negative[place] < 0:
+            return False
+        determinants[place] = 1.0
+        for i in range(len(matrix)):
+            determinants[place] *= matrix[i, i]
+    return True
+
+
+@compiled_sums
+def _write(
     moments: Floats,
     responses: Floats,
     factors: Floats,
@@ -74,43 +95,35 @@ def _signatures(
     parity: float,
     centred: bool,
     turning: Floats,
-    negative: Integers,
-    determinants: Floats,
-) -> bool:
-    """Write the numbers and the determinants; return whether all are certain."""
+    found: Floats,
+) -> None:
+    """Write the matrices at points."""
     size = diagonal.size
-    matrix, mean, rotation = np.empty((size, size)), np.empty(size), np.empty(turning.size)
+    mean, rotation = np.empty(size), np.empty(turning.size)
     # Of rows of tables: the difference is counted from that of the first row and the last column.
     row, back, first = (1, -1, size - 1) if spaced else (size, size, 0)
     for point in range(factors.size):
-        state, response = moments[point], responses[point]
+        state, response, matrix = moments[point], responses[point], found[point]
         for i in range(size):
             mean[i] = 2.0 * state[means[i]] if centred else 0.0
         for i in range(size):
             own = response[means[i]]
             for j in range(i + 1):
                 value = response[difference[first + back * i + j]] + parity * response[total[row * i + j]]
-                matrix[i, j] = factors[point] * weights[i, j] * (value - own * mean[j])
+                matrix[i, j] = matrix[j, i] = factors[point] * weights[i, j] * (value - own * mean[j])
             matrix[i, i] += diagonal[i]
         for i in range(turning.size):
             rotation[i] = turning[i] * state[means[i]]
         _add_projector(matrix, rotation)
-        negative[point] = factorise(matrix)
-        if negative[point] < 0:
-            return False
-        determinants[point] = 1.0
-        for i in range(size):
-            determinants[point] *= matrix[i, i]
-    return True
 
 
 @compiled_sums
 def _add_projector(matrix: Floats, vector: Floats) -> None:
-    """Add the orthogonal projector on a vector to the lower triangle of a matrix, nothing for the zero vector."""
+    """Add the orthogonal projector on a vector to a matrix, nothing for the zero vector."""
     square = 0.0
     for i in range(vector.size):
         square += vector[i] * vector[i]
     if square > 0.0:
         for i in range(vector.size):
-            for j in range(i + 1):
+            for j in range(vector.size):
                 matrix[i, j] += vector[i] * vector[j] / square

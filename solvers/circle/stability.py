@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from itertools import groupby
 from operator import attrgetter
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
@@ -25,7 +25,7 @@ from meanfield import Equation
 
 from ..bases import Floats, Integers, covariance
 from ..branches.continuation import Point
-from ..compiling import continuation_compiled
+from ..compiling import matrices_compiled
 from ..counts import Counts
 from ..equation import StationaryEquation
 from ..geometry import BlockMatrix
@@ -149,11 +149,11 @@ class Perturbations:
         proved = None if partition is None else partition.negative(products)
         if proved is not None:
             return np.array([proved - repulsive]), np.array([np.nan])
-        known = self._compiled(points, parity, residue, neutral) if continuation_compiled() else None
-        if known is not None:
-            return known[0] - repulsive, known[1]
         matrices = self.matrices(points, parity, residue)
         diagonals(matrices)[:] += neutral
+        known = _compiled().signatures(matrices) if matrices_compiled(matrices.shape[1]) else None
+        if known is not None:
+            return known[0] - repulsive, known[1]
         found: list[int] = []
         determinants: list[float] = []
         for matrix in matrices:
@@ -162,26 +162,6 @@ class Perturbations:
             found.append(negative)
             determinants.append(determinant)
         return np.array(found) - repulsive, np.array(determinants)
-
-    def _compiled(
-        self, points: Sequence[Point], parity: Parity, residue: int, neutral: float
-    ) -> tuple[Integers, Floats] | None:
-        """Return numbers of negative eigenvalues and determinants by compiled code, None if many or in doubt."""
-        from .compiled_stability import MANY, signatures
-
-        equation, part = points[0].equation, self._part(residue)
-        if not 0 < part.degrees.size <= MANY:
-            return None
-        return signatures(
-            *self._padded(points),
-            np.array([-point.q / equation.strongest for point in points]),
-            self._tables(residue, part.degrees.size),
-            neutral - equation.sign * part.signs,
-            part.means,
-            1.0 if parity == "even" else -1.0,
-            parity == "even" and residue in (0, ALL),
-            part.roots * part.degrees if self._rotates(parity, residue) else part.roots[:0],
-        )
 
     def _padded(self, points: Sequence[Point]) -> tuple[Floats, Floats]:
         """Return moments and responses of points; the place behind them stands for those that vanish."""
@@ -319,16 +299,25 @@ class Perturbations:
         equation, part = points[0].equation, self._part(residue)
         tables = self._tables(residue, part.degrees.size if count is None else count)
         moments, responses = self._padded(points)
-        scaled = responses * np.array([[-point.q / equation.strongest] for point in points])
+        factors = np.array([-point.q / equation.strongest for point in points])
+        centred, turns = parity == "even" and residue in (0, ALL), self._rotates(parity, residue)
+        if count is None and matrices_compiled(part.degrees.size):
+            sign = 1.0 if parity == "even" else -1.0
+            turning = part.roots * part.degrees if turns else part.roots[:0]
+            own = -equation.sign * part.signs
+            return _compiled().matrices(
+                moments, responses, factors, tables, own, part.means, sign, centred, turning
+            )
+        scaled = responses * factors[:, None]
         total, difference = _pairs(scaled, tables)
         combined = np.add if parity == "even" else np.subtract
         matrices: Floats = combined(difference, total, out=np.empty(total.shape))
-        if parity == "even" and residue in (0, ALL):
+        if centred:
             means = moments.take(part.means, axis=1)
             matrices -= 2.0 * scaled.take(part.means[:count], axis=1)[:, :, None] * means[:, None]
         matrices *= tables.weights
         diagonals(matrices)[:] -= equation.sign * part.signs[:count]
-        if self._rotates(parity, residue):
+        if turns:
             rotations = part.roots * part.degrees * moments.take(part.means, axis=1)
             matrices += projectors(rotations, count)
         return matrices
@@ -345,6 +334,14 @@ class Perturbations:
             rotation = np.concatenate([-part.degrees * sine[part.degrees], part.degrees * cosine[part.degrees]])
             matrix = plus_projector(matrix, roots * rotation)
         return matrix, np.tile(part.degrees, 2), int(np.count_nonzero(signs < 0.0))
+
+
+@functools.cache
+def _compiled() -> Any:
+    """Return the module of compiled code, which loads numba."""
+    from . import compiled_stability
+
+    return compiled_stability
 
 
 def own_block(point: Point) -> tuple[Floats, Integers, int] | None:
