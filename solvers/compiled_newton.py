@@ -188,7 +188,7 @@ def _take_moments(cosines: Floats, values: Floats, small: bool, count: int, mome
     for k in range(odds.size):
         moments[2 * k + 1] = odds[k] * inverse
     moments[0] = 1.0
-    return mean
+    return float(mean)
 
 
 @compiled_sums

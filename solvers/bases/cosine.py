@@ -45,7 +45,7 @@ def _folded_table(nodes: int) -> Floats:
     """Return the values of :attr:`CosineBasis.folded_table`, each at its angle modulo the period."""
     cells = np.concatenate([np.arange(first, nodes + 1, 2) for first in (0, 1)])
     angles = np.multiply.outer(np.arange(nodes // 2 + 1), cells) % (2 * nodes)
-    return np.cos(np.pi * angles / nodes)
+    return np.asarray(np.cos(np.pi * angles / nodes))
 
 
 class CosineBasis(Basis):

@@ -305,9 +305,10 @@ class Perturbations:
             sign = 1.0 if parity == "even" else -1.0
             turning = part.roots * part.degrees if turns else part.roots[:0]
             own = -equation.sign * part.signs
-            return _compiled().matrices(
+            made: Floats = _compiled().matrices(
                 moments, responses, factors, tables, own, part.means, sign, centred, turning
             )
+            return made
         scaled = responses * factors[:, None]
         total, difference = _pairs(scaled, tables)
         combined = np.add if parity == "even" else np.subtract
