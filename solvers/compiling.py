@@ -35,8 +35,8 @@ def numba_module() -> Any | None:
 def continuation_compiled() -> bool:
     """Return whether branches are followed by compiled code: if MEANFIELD_CONTINUATION asks for numba.
 
-    Loading numba takes as long as ten diagrams, and its results are the same up to rounding only: neither should
-    depend on what a process has done before.
+    It is not chosen on its own: loading numba takes as long as ten diagrams, and no result should depend, be it by
+    rounding, on what its process has done before.
     """
     return os.environ.get("MEANFIELD_CONTINUATION", "").lower() == "numba" and available()
 
