@@ -172,15 +172,13 @@ def _take_moments(cosines: Floats, values: Floats, small: bool, count: int, mome
     """Write the first moments of the density of values of e^f, or of e^f - 1 if f is small; return their mean."""
     last, odd = values.size - 1, values.size // 2 + 1
     evens, odds = np.zeros((count + 1) // 2), np.zeros(count // 2)
-    for j in range(last // 2 + 1):
+    alike, opposite = np.empty(odd), np.empty(odd)
+    for j in range(odd):
         # The ends count half, and so does the middle node, which is its own counterpart.
         weight = 0.5 if j in (0, last - j) else 1.0
-        alike, opposite = weight * (values[j] + values[last - j]), weight * (values[j] - values[last - j])
-        row = cosines[j]
-        for k in range(evens.size):
-            evens[k] += alike * row[k]
-        for k in range(odds.size):
-            odds[k] += opposite * row[odd + k]
+        alike[j], opposite[j] = weight * (values[j] + values[last - j]), weight * (values[j] - values[last - j])
+    _add_rows(cosines, 0, alike, evens)
+    _add_rows(cosines, odd, opposite, odds)
     mean = evens[0] / last
     inverse = 1.0 / (last * (1.0 + mean if small else mean))
     for k in range(evens.size):
@@ -189,6 +187,24 @@ def _take_moments(cosines: Floats, values: Floats, small: bool, count: int, mome
         moments[2 * k + 1] = odds[k] * inverse
     moments[0] = 1.0
     return float(mean)
+
+
+@compiled_sums
+def _add_rows(rows: Floats, start: int, weights: Floats, sums: Floats) -> None:
+    """Add multiples of parts of rows to sums, four at a time, which loads these less often."""
+    j = 0
+    while j + 3 < len(rows):
+        one, two, three, four = rows[j], rows[j + 1], rows[j + 2], rows[j + 3]
+        first, second, third, fourth = weights[j], weights[j + 1], weights[j + 2], weights[j + 3]
+        for k in range(sums.size):
+            place = start + k
+            sums[k] += first * one[place] + second * two[place] + third * three[place] + fourth * four[place]
+        j += 4
+    while j < len(rows):
+        one, first = rows[j], weights[j]
+        for k in range(sums.size):
+            sums[k] += first * one[start + k]
+        j += 1
 
 
 @compiled_sums
