@@ -1,6 +1,6 @@
 r"""Newton's method for even states of few modes on the circle, compiled: :func:`.newton.correct` up to rounding.
 
-For some tens of modes numpy takes ten times as long to be called as to compute. All of an iteration is in
+For some tens of modes numpy takes several times as long to be called as to compute. All of an iteration is in
 :func:`_iterate`: the field on the nodes and the moments by products with one table, the Jacobian of moments at sums
 and differences, and its elimination with the inertia, see :mod:`.elimination`; the full bordered matrix where J is
 singular to working precision. Where the inertia is in doubt nothing is decided here, and the iteration is left to
