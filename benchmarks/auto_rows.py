@@ -3,7 +3,8 @@
 AUTO is given its best: exact derivatives, the optimisation -O3, no more nodes than the states need, and its time is
 without what its process takes to start. Its coupling is the relative one and its largest step in A and B is ours,
 0.05 in moments and coupling. On the fold curve both take steps as long as their predictions allow, AUTO with
-those of its constants that were the fastest.
+those of its constants that were the fastest. Where numba is installed every task of ours is timed without it and
+with it, each time after a run of AUTO.
 """
 
 import os
@@ -16,7 +17,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from rows import cpu
+from rows import compiled_continuation, cpu
 from tables import heading, table
 from tasks import HIGHEST, STEP, trace_branch, trace_diagram, whole_diagram
 
@@ -24,6 +25,7 @@ from meanfield import Circle, McKeanVlasov, Transformer
 from meanfield.export.auto_model import Model, model_text
 from meanfield.theory import critical_coupling
 from solvers import bifurcation_diagram, curve
+from solvers.compiling import available, continuation_name
 
 BETA, INTERVAL = 5.0, (2.5, 20.0)
 # Half of the circle in 128 intervals.
@@ -68,28 +70,41 @@ class Comparison:
     theirs: Program
     start: Program
     seconds: float = float("inf")
+    compiled_seconds: float = float("inf")
     theirs_seconds: float = float("inf")
     start_seconds: float = float("inf")
 
     def once(self) -> None:
         """Time both once."""
-        self.seconds = min(self.seconds, cpu(self.ours))
+        self.seconds = min(self.seconds, self._ours(compiled=False))
         self.theirs_seconds = min(self.theirs_seconds, self.theirs.once())
+        if available():
+            self.compiled_seconds = min(self.compiled_seconds, self._ours(compiled=True))
         self.start_seconds = min(self.start_seconds, self.start.once())
+
+    def _ours(self, *, compiled: bool) -> float:
+        """Return the CPU time of ours in seconds."""
+        with compiled_continuation(compiled):
+            return cpu(self.ours)
 
     def cells(self) -> tuple[str, ...]:
         """Return the entries of a row of the report."""
         self.theirs.once()
         net = self.theirs_seconds - self.start_seconds
+        with_numba = [f"{1e3 * self.compiled_seconds:.1f}", f"{net / self.compiled_seconds:.2f}"]
+        if not available():
+            with_numba = ["", ""]
         return (
             self.name,
             str(self.unknowns),
             str(self.points),
             str(len(self.theirs.rows())),
             f"{1e3 * self.seconds:.1f}",
+            with_numba[0],
             f"{1e3 * net:.1f}",
             f"{1e3 * self.start_seconds:.1f}",
             f"{net / self.seconds:.2f}",
+            with_numba[1],
             next(target for name, target in TARGETS.items() if self.name.startswith(name)),
         )
 
@@ -108,8 +123,18 @@ def report(rounds: int, modes: list[int]) -> str:
         for _ in range(rounds + 1):
             for row in found:
                 row.once()
-        head = ("task", "unknowns", "points", "AUTO's", "time ms", "AUTO ms", "its start ms", "ratio", "target")
-        return "\n".join([*heading(rounds), *table(head, [row.cells() for row in found])])
+        head = ("task", "unknowns", "points", "AUTO's", "time ms", "with numba ms", "AUTO ms", "its start ms")
+        head += ("ratio", "with numba", "target")
+        return "\n".join([*heading(rounds), _extra(), "", *table(head, [row.cells() for row in found])])
+
+
+def _extra() -> str:
+    """Return what the report says of the extra ``fast``."""
+    with compiled_continuation(True):
+        name = continuation_name()
+    if not name:
+        return "Without the extra `fast`."
+    return f"*With numba*: MEANFIELD_CONTINUATION=numba, {name}, compiled and loaded before."
 
 
 def _diagrams(folder: Path, place: Path, unknowns: int) -> list[Comparison]:

@@ -16,8 +16,9 @@ from tables import table
 
 from meanfield import Circle, McKeanVlasov, Transformer, critical_coupling
 from solvers import EulerMaruyama, MomentDrift, WeakSecondOrder, simulate
-from solvers.particles import compiled
+from solvers.compiling import available
 from solvers.particles.clouds import MomentCloud, in_cells
+from solvers.particles.compiled import CompiledKernel
 from solvers.particles.drift import truncation
 from solvers.particles.kernels import BLOCK, ArrayKernel
 from solvers.particles.stepping import advance
@@ -66,7 +67,7 @@ def problem() -> McKeanVlasov:
 
 def all_rows(sizes: list[int]) -> list[Row]:
     """Return every row; each function runs once here, so that nothing is timed cold or compiled."""
-    kernels = [ArrayKernel, *([compiled.CompiledKernel] if compiled.available() else [])]
+    kernels = [ArrayKernel, *([CompiledKernel] if available() else [])]
     schemes = (EulerMaruyama(), WeakSecondOrder())
     rows = [_row(scheme, kind, count) for scheme in schemes for kind in kernels for count in sizes]
     for row in rows:
@@ -84,7 +85,7 @@ def measure(rows: list[Row], rounds: int, work: int) -> None:
 def whole_runs() -> list[tuple[str, float]]:
     """Time 10^6 particles for 1000 Euler-Maruyama steps, sampling and everything else included."""
     runs = []
-    for kernel in ("numpy", *(["numba"] if compiled.available() else [])):
+    for kernel in ("numpy", *(["numba"] if available() else [])):
         run = functools.partial(
             simulate, problem(), 10**6, 1000 * STEP, 1, step=STEP, scheme=EulerMaruyama(), kernel=kernel
         )
@@ -171,7 +172,7 @@ def _repeated(task: Callable[[], None], repeats: int) -> None:
 
 
 def _numba_version() -> str:
-    if not compiled.available():
+    if not available():
         return ", without numba"
     import numba
 

@@ -15,6 +15,7 @@ from dense import dense_branch, dense_solves
 from kernel import Work, work_of
 from tasks import Result, follow_branch, trace_branch, trace_diagram, whole_diagram
 
+from solvers.compiling import continuation_compiled
 from solvers.transforms import backend_name, fftw
 
 DEFAULT_MODES = 32
@@ -58,6 +59,21 @@ def fft(backend: str | None) -> Iterator[None]:
         if before is not None:
             os.environ["MEANFIELD_FFT"] = before
         fftw.cache_clear()
+
+
+@contextmanager
+def compiled_continuation(on: bool) -> Iterator[None]:
+    """Follow branches by compiled code inside, or not."""
+    before = os.environ.get("MEANFIELD_CONTINUATION")
+    os.environ["MEANFIELD_CONTINUATION"] = "numba" if on else ""
+    continuation_compiled.cache_clear()
+    try:
+        yield
+    finally:
+        os.environ.pop("MEANFIELD_CONTINUATION")
+        if before is not None:
+            os.environ["MEANFIELD_CONTINUATION"] = before
+        continuation_compiled.cache_clear()
 
 
 def cpu(task: Callable[[], object]) -> float:

@@ -111,6 +111,8 @@ class StationaryEquation:
         mean square, and large on spheres of high dimension, where those of high degree have a small one.
     signs, scales : (size,) float
         sigma and A.
+    weights : (size, size) float
+        The factors of covariances in J over q.
     strongest : float
         The strongest multiplier of the basis relative to the strongest of the potential; one if all vanish.
     complete : bool
@@ -159,7 +161,7 @@ class StationaryEquation:
         self.scales = np.sqrt(np.abs(signed))
         self.signed_scales = self.signs * self.scales
         self.doubled = 2.0 * self.gain
-        self._weights = -self.doubled * np.multiply.outer(self.signed_scales, self.signed_scales)
+        self.weights = -self.doubled * np.multiply.outer(self.signed_scales, self.signed_scales)
         self.repulsive = int(np.count_nonzero(self.signs < 0))
         self._attractive = self.repulsive == 0
         significant = (
@@ -250,7 +252,7 @@ class StationaryEquation:
         is orthogonal to it, so Newton's steps do not rotate the state, and the zero eigenvalue moves to one.
         """
         jacobian = self.basis.covariance(moments)
-        jacobian *= self._weights
+        jacobian *= self.weights
         derivative = jacobian.dot(b)
         jacobian *= q
         jacobian.reshape(-1)[:: b.size + 1] += self.signs

@@ -11,6 +11,12 @@ from .bases import Floats, Integers
 BLOCK = 64
 
 
+def diagonals(matrices: Floats) -> Floats:
+    """Return the diagonals of (count, rows, size) contiguous matrices as a view, (count, rows); rows <= size."""
+    count, rows, size = matrices.shape
+    return matrices.reshape(count, rows * size)[:, :: size + 1]
+
+
 def negative_pivots(factor: Floats, pivots: Integers) -> int:
     """Return the number of negative eigenvalues of a symmetric matrix from its Bunch-Kaufman factorisation.
 

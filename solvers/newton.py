@@ -12,25 +12,24 @@ tangent :math:`(-J^{-1} g_q, 1)`: Cholesky's where J is positive definite, which
 Where J is singular to working precision the full bordered matrix, which is regular at folds, is factorised instead.
 """
 
+import functools
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.linalg import lapack
 from scipy.linalg.blas import daxpy, ddot, dscal
 
 from .bases import EPS, Floats, greatest
+from .compiling import continuation_compiled
 from .equation import Evaluation, StationaryEquation
 from .inertia import BLOCK, negative_pivots
+from .stopping import LATE_STEP, MAX_ITERATIONS, RUNNING, SINGULAR_GROWTH, SOLVED, TOO_LONG, status_after
 from .weak import HALF_OF_THE_DIGITS
 from .weak import ROUNDING as WEAK_ROUNDING
 
-# Beyond this growth of J^{-1} g_q the elimination of J loses half of the digits.
-SINGULAR_GROWTH = 1e8
-MAX_ITERATIONS = 12
-# A later step up to this is the last if it is not much shorter than the one before.
-LATE_STEP = 1e-9
 # Eigenvalues of J closer to zero than this are rounding noise.
 NEUTRAL = 3e-14
 # Components of unit tangents and eigenvalues of J, whose entries are of order one, are known to this.
@@ -109,6 +108,10 @@ def correct(
     Solution or None
         None if the iteration diverged, met a non-finite value or left q > 0.
     """
+    if continuation_compiled():
+        decided, found = _compiled()(equation, b, q, border_b, border_q, method.last_step)
+        if decided:
+            return None if found is None else Solution(*found)
     previous = math.inf
     evaluation = equation.evaluate(b, q)
     for iteration in range(1, MAX_ITERATIONS + 1):
@@ -124,16 +127,25 @@ def correct(
         b = b - step.b
         q -= step.q
         length = math.sqrt(ddot(step.b, step.b) + step.q * step.q)
-        if not (length < 10.0 and q > 0.0):
+        if not (length < TOO_LONG and q > 0.0):
             return None
         evaluation = equation.evaluate(b, q)
-        if length <= method.last_step or (iteration > 1 and length <= LATE_STEP and length >= 0.1 * previous):
+        status = status_after(iteration, length, previous, method.last_step)
+        if status == SOLVED:
             scale = math.copysign(1.0 / math.sqrt(step.square), step.orientation)
             return Solution(b, q, evaluation, dscal(scale, step.along_b), scale * step.along_q, negative)
-        if iteration > 3 and length > 0.9 * previous:
+        if status != RUNNING:
             return None
         previous = length
     return None
+
+
+@functools.cache
+def _compiled() -> Callable[..., Any]:
+    """Return the compiled iteration; its module loads numba."""
+    from .compiled_newton import corrected
+
+    return corrected
 
 
 def _solve(

@@ -12,6 +12,7 @@ import scipy
 from meanfield import Equation
 
 from .bases.spherical import harmonics_backend_name
+from .compiling import continuation_name
 from .transforms import backend_name
 
 
@@ -25,7 +26,12 @@ def version() -> str:
 
 
 def provenance(problem: Equation, options: dict[str, Any], cpu_seconds: float) -> dict[str, Any]:
-    """Return the provenance of a result; on the ordinary sphere with the library that sums harmonics."""
+    """Return the provenance of a result.
+
+    On the ordinary sphere with the library that sums harmonics, and with the one that compiles the continuation if
+    one does.
+    """
+    compiler = continuation_name()
     return {
         "meanfield_version": version(),
         "python": platform.python_version(),
@@ -33,6 +39,7 @@ def provenance(problem: Equation, options: dict[str, Any], cpu_seconds: float) -
         "scipy": scipy.__version__,
         "transforms": backend_name(),
         **({"harmonics": harmonics_backend_name()} if problem.domain.has_azimuth else {}),
+        **({"continuation": compiler} if compiler else {}),
         "created": datetime.now(UTC).isoformat(timespec="seconds"),
         "cpu_seconds": round(cpu_seconds, 3),
         "problem": problem.to_dict(),

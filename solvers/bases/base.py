@@ -38,6 +38,9 @@ SMALL_FIELD = 0.5
 # Fields beyond this are shifted before they are exponentiated; e^f would overflow near 709. Below, Z >= 1 (Jensen,
 # the mean of a field is zero), and what underflows does not matter.
 LARGE_FIELD = 300.0
+# Of the series of e^x, from x^22 to x^3 for |x| < 1; those of fewer terms are as good up to a smaller |x|.
+COEFFICIENTS = tuple(1.0 / math.factorial(order) for order in range(22, 2, -1))
+FEW_COEFFICIENTS, FEW_UP_TO = COEFFICIENTS[10:], 0.125
 # Modes below this share of the largest do not count for the symmetry of a state.
 SIGNIFICANT = 1e-8
 # Newton's method beside a more symmetric state may fall onto it: what a state has beyond that shrinks by this.
@@ -53,6 +56,13 @@ class Gibbs(NamedTuple):
 
 class Cosines(Protocol):
     """Operations of bases of cosines about one reflection axis of the circle."""
+
+    @property
+    def folded_table(self) -> Floats | None:
+        """Values of the cosines of even cells up to ``nodes``, then of odd ones, on half of the nodes, in columns.
+
+        None if tables are not for this basis.
+        """
 
     def about(self, axis: float) -> "Basis":
         """Return the basis of the densities even about another reflection axis of the confinement."""
@@ -313,12 +323,13 @@ def plus_dyad(matrix: Floats, factor: float, vector: Floats) -> Floats:
 
 def exp_beyond_quadratic(x: Floats) -> Floats:
     """Return e^x - 1 - x - x^2/2 without cancellation."""
+    largest = float(np.abs(x).max(initial=0.0))
     series = np.zeros_like(x)
-    for order in range(22, 2, -1):
-        series += 1.0 / math.factorial(order)
+    for coefficient in FEW_COEFFICIENTS if largest < FEW_UP_TO else COEFFICIENTS:
+        series += coefficient
         series *= x
     series *= x * x
-    return np.where(np.abs(x) < 1.0, series, np.expm1(x) - x - 0.5 * x * x)
+    return series if largest < 1.0 else np.where(np.abs(x) < 1.0, series, np.expm1(x) - x - 0.5 * x * x)
 
 
 def log1p_beyond_linear(y: float) -> float:

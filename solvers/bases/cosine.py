@@ -36,6 +36,16 @@ from .base import (
 
 # A product with a table of so many values costs less than filling a buffer and transforming it.
 SMALL_TABLE = 4096
+# A table of all cosines on more intervals than this costs more than transforms, compiled or not.
+MANY_NODES = 256
+
+
+@functools.lru_cache(maxsize=8)
+def _folded_table(nodes: int) -> Floats:
+    """Return the values of :attr:`CosineBasis.folded_table`, each at its angle modulo the period."""
+    cells = np.concatenate([np.arange(first, nodes + 1, 2) for first in (0, 1)])
+    angles = np.multiply.outer(np.arange(nodes // 2 + 1), cells) % (2 * nodes)
+    return np.asarray(np.cos(np.pi * angles / nodes))
 
 
 class CosineBasis(Basis):
@@ -89,6 +99,16 @@ class CosineBasis(Basis):
             return None
         angles = np.linspace(0.0, np.pi, self.nodes + 1)
         return np.asarray(np.cos(np.multiply.outer(angles, self.cells)))
+
+    @functools.cached_property
+    def folded_table(self) -> Floats | None:
+        """Values of the cosines of even cells up to ``nodes``, then of odd ones, on half of the nodes, in columns.
+
+        None if there is no table of the modes, if nodes are many, or if the density has a factor of its own.
+        """
+        if self._table is None or self.needs_second_rule or self.nodes > MANY_NODES or self.nodes % 2:
+            return None
+        return _folded_table(self.nodes)
 
     @functools.cached_property
     def _pairs(self) -> tuple[Integers, Integers]:

@@ -359,10 +359,10 @@ def _returned(followed: Followed, last: Point, point: Point) -> bool:
     """Return whether the step between two points passed the first point of the branch again, or an image of it."""
     if len(followed.knots) < FEWEST_IN_LOOP:
         return False
-    start, after = (knot.point for knot in followed.knots[1:3])
-    step = point.arclength - last.arclength
+    start, step = followed.knots[1].point, point.arclength - last.arclength
     if abs(point.q - start.q) > step:
         return False
+    after = followed.knots[2].point
     images = (point.equation.basis.images(known.on(point.equation).b) for known in (start, after))
     before = last.on(point.equation).b
     way_b, way_q = point.b - before, point.q - last.q

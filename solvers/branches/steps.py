@@ -102,8 +102,10 @@ class Step:
             certain = _through(self.arrival, self.first, self.second)
             if not certain or self.elsewhere or _folds_beside(self.arrival, self.first, self.second):
                 return True
-        leaps = self.arrival is None and way > _finest(self.second) and _leaps(self.first, self.second)
-        return (way > FINEST or leaps) and any(passage.doubtful for passage in self.passages)
+        divisible = way > FINEST or (
+            self.arrival is None and way > _finest(self.second) and _leaps(self.first, self.second)
+        )
+        return divisible and any(passage.doubtful for passage in self.passages)
 
     @property
     def elsewhere(self) -> bool:

@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from itertools import groupby
 from operator import attrgetter
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
@@ -25,10 +25,11 @@ from meanfield import Equation
 
 from ..bases import Floats, Integers, covariance
 from ..branches.continuation import Point
+from ..compiling import matrices_compiled
 from ..counts import Counts
 from ..equation import StationaryEquation
 from ..geometry import BlockMatrix
-from ..inertia import signature
+from ..inertia import diagonals, signature
 from ..newton import NEUTRAL
 from ..pinning import count_beside_rotation, is_weak
 from ..projectors import plus_projector, projectors
@@ -150,6 +151,9 @@ class Perturbations:
             return np.array([proved - repulsive]), np.array([np.nan])
         matrices = self.matrices(points, parity, residue)
         diagonals(matrices)[:] += neutral
+        known = _compiled().signatures(matrices) if matrices_compiled(matrices.shape[1]) else None
+        if known is not None:
+            return known[0] - repulsive, known[1]
         found: list[int] = []
         determinants: list[float] = []
         for matrix in matrices:
@@ -158,6 +162,15 @@ class Perturbations:
             found.append(negative)
             determinants.append(determinant)
         return np.array(found) - repulsive, np.array(determinants)
+
+    def _padded(self, points: Sequence[Point]) -> tuple[Floats, Floats]:
+        """Return moments and responses of points; the place behind them stands for those that vanish."""
+        equation = points[0].equation
+        moments, responses = np.zeros((2, len(points), self.moments + 1))
+        for row, response, point in zip(moments, responses, points, strict=True):
+            row[:-1] = own = point.moments
+            response[:-1] = equation.response(point.b, point.q, own)
+        return moments, responses
 
     def _partition(self, point: Point, parity: Parity, residue: int, neutral: float) -> Partition | None:
         """Return the matrix of a part plus ``neutral``, partitioned into strong and weak modes, or None if few."""
@@ -285,21 +298,27 @@ class Perturbations:
         """
         equation, part = points[0].equation, self._part(residue)
         tables = self._tables(residue, part.degrees.size if count is None else count)
-        # The place behind the moments stands for those that vanish.
-        moments, responses = np.zeros((2, len(points), self.moments + 1))
-        for row, response, point in zip(moments, responses, points, strict=True):
-            row[:-1] = own = point.moments
-            response[:-1] = equation.response(point.b, point.q, own)
-        scaled = responses * np.array([[-point.q / equation.strongest] for point in points])
+        moments, responses = self._padded(points)
+        factors = np.array([-point.q / equation.strongest for point in points])
+        centred, turns = parity == "even" and residue in (0, ALL), self._rotates(parity, residue)
+        if count is None and matrices_compiled(part.degrees.size):
+            sign = 1.0 if parity == "even" else -1.0
+            turning = part.roots * part.degrees if turns else part.roots[:0]
+            own = -equation.sign * part.signs
+            made: Floats = _compiled().matrices(
+                moments, responses, factors, tables, own, part.means, sign, centred, turning
+            )
+            return made
+        scaled = responses * factors[:, None]
         total, difference = _pairs(scaled, tables)
         combined = np.add if parity == "even" else np.subtract
         matrices: Floats = combined(difference, total, out=np.empty(total.shape))
-        if parity == "even" and residue in (0, ALL):
+        if centred:
             means = moments.take(part.means, axis=1)
             matrices -= 2.0 * scaled.take(part.means[:count], axis=1)[:, :, None] * means[:, None]
         matrices *= tables.weights
         diagonals(matrices)[:] -= equation.sign * part.signs[:count]
-        if self._rotates(parity, residue):
+        if turns:
             rotations = part.roots * part.degrees * moments.take(part.means, axis=1)
             matrices += projectors(rotations, count)
         return matrices
@@ -316,6 +335,14 @@ class Perturbations:
             rotation = np.concatenate([-part.degrees * sine[part.degrees], part.degrees * cosine[part.degrees]])
             matrix = plus_projector(matrix, roots * rotation)
         return matrix, np.tile(part.degrees, 2), int(np.count_nonzero(signs < 0.0))
+
+
+@functools.cache
+def _compiled() -> Any:
+    """Return the module of compiled code, which loads numba."""
+    from . import compiled_stability
+
+    return compiled_stability
 
 
 def own_block(point: Point) -> tuple[Floats, Integers, int] | None:
@@ -339,12 +366,6 @@ def _pairs(moments: Floats, tables: Tables) -> tuple[Floats, Floats]:
         total = np.ndarray(shape, buffer=total, strides=(point, step, step))
         difference = np.ndarray(shape, buffer=difference, offset=middle, strides=(point, -step, step))
     return total, difference
-
-
-def diagonals(matrices: Floats) -> Floats:
-    """Return the diagonals of (count, rows, size) contiguous matrices as a view, (count, rows); rows <= size."""
-    count, rows, size = matrices.shape
-    return matrices.reshape(count, rows * size)[:, :: size + 1]
 
 
 @functools.lru_cache(maxsize=64)

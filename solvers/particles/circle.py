@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from meanfield import Equation, InvalidInput
 from meanfield.harmonics import Layout
 
+from ..compiling import available
 from ..evolution.circle.initial import moments_of
-from . import compiled
 from .clouds import MomentCloud, PairCloud, in_cells, in_radians, require_range, wrap
 from .drift import OVERSHOOTING, MomentDrift, MomentForce, PairDrift, Truncation, truncation
 from .few import FewParticles, are_few, together
@@ -72,10 +72,10 @@ class CircleSetting:
         """Return the setting with a kernel chosen for a number of particle-steps."""
         if kernel not in KERNELS:
             raise InvalidInput(f"kernel must be one of {', '.join(KERNELS)}, not {kernel!r}")
-        if kernel == "numba" and not compiled.available():
+        if kernel == "numba" and not available():
             raise InvalidInput("numba is not installed; pip install 'meanfield-pde[fast]', or leave kernel='auto'")
         if kernel == "auto":
-            kernel = "numba" if work >= WORTH_COMPILING and compiled.available() else "numpy"
+            kernel = "numba" if work >= WORTH_COMPILING and available() else "numpy"
         return dataclasses.replace(self, kernel=kernel)
 
     def default_step(self, until: float) -> float:

@@ -1,39 +1,22 @@
 """The passes of :mod:`.kernels` compiled by numba: the same arithmetic in the same order, the same bits.
 
 No fast-math and no contraction of products and sums, and the generator's own normal numbers, drawn in the same
-order. The functions below are ordinary Python until :func:`compiled_kernel` compiles them.
+order. The functions below are ordinary Python until the first :class:`CompiledKernel` has them compiled.
 """
 
 import functools
-import logging
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
+from ..compiling import compiled
 
-logger = logging.getLogger(__name__)
+Floats = NDArray[np.float64]
 
 # Particles between the gathering and the summing loop: their cells and distances stay in the first-level cache.
 BLOCK = 1024
-
-
-def available() -> bool:
-    """Return whether numba can be imported."""
-    return _numba() is not None
-
-
-@functools.cache
-def _numba() -> Any | None:
-    try:
-        import numba
-    except ImportError as error:
-        # An installed numba refuses versions of numpy it does not know.
-        logger.info("numba is not used: %s", error)
-        return None
-    return numba
 
 
 class CompiledKernel:
@@ -97,19 +80,7 @@ class CompiledKernel:
 @functools.cache
 def _functions() -> dict[str, Callable[..., None]]:
     passes: tuple[Callable[..., None], ...] = (_deposit, _drift, _displace, _correct)
-    return {function.__name__.removeprefix("_"): _compile(function) for function in passes}
-
-
-def _compile(function: Callable[..., None]) -> Callable[..., None]:
-    numba = _numba()
-    if numba is None:
-        raise ImportError("numba is not installed")
-    try:
-        compiled: Callable[..., None] = numba.njit(nogil=True, cache=True)(function)
-    except RuntimeError:
-        # There is no directory for the cache that could be written.
-        compiled = numba.njit(nogil=True)(function)
-    return compiled
+    return {function.__name__.removeprefix("_"): compiled(function) for function in passes}
 
 
 def _deposit(positions: Floats, sums: Floats, cells: Any, distances: Floats, mask: int) -> None:

@@ -199,7 +199,7 @@ def test_numba_draws_the_same_normal_numbers_even_rare_ones():
 
 
 def test_numba_is_asked_for_in_vain(monkeypatch):
-    monkeypatch.setattr("solvers.particles.compiled._numba", lambda: None)
+    monkeypatch.setattr("solvers.compiling.numba_module", lambda: None)
     with pytest.raises(InvalidInput, match=r"numba is not installed; pip install 'meanfield-pde\[fast\]'"):
         run(kernel="numba")
     assert run(kernel="auto").provenance["options"]["kernel"] == "numpy"
