@@ -56,7 +56,7 @@ def follow(
         arc = Arc(last.point, item)
         if _meets(side, last.point, item):
             outside = _outside(arc)
-            if outside is None or (not side.merged and _meets(side, last.point, outside)):
+            if outside is None or _meets_inside(side, last, outside):
                 side.beyond, side.outcome = item if outside is None else outside, Outcome.JOINED_BRANCH
                 break
             side.arrival, side.merged, side.halved = None, False, None
@@ -95,6 +95,12 @@ def _meets(side: Side, last: Point, point: Point) -> bool:
     side.merged = side.arrival is None and equation.merges(last, point)
     side.halved = None if side.arrival is not None or side.merged else equation.halved(last, point)
     return side.arrival is not None or side.merged or side.halved is not None
+
+
+def _meets_inside(side: Side, last: Knot, outside: Point) -> bool:
+    """Return whether states meet before a curve leaves its interval on the way to a point outside of it."""
+    over = None if side.merged else _end(Arc(last.point, outside), last)
+    return over is not None and _meets(side, last.point, over.point)
 
 
 def _goes_back(last: Knot, knot: Knot) -> bool:

@@ -14,6 +14,9 @@ from meanfield import (
     SpecialPoint,
 )
 from solvers import bifurcation_diagram, curve
+from solvers.two_parameters.plane import Plane
+from solvers.two_parameters.triples import _Member, _same
+from solvers.two_parameters.unknowns import basis_of, uneven_basis, unknown_among
 
 COEFFICIENTS = (-0.75, -0.639, -0.715, -1.007, -0.901)
 INTERVAL = (-1.0, -0.5)
@@ -147,3 +150,19 @@ def test_points_of_a_line_beside_its_beginning_start_it_too(folds):
     again = curve(line.point(row), "w1", INTERVAL)
     assert again.first.max() == line.first.max()
     assert abs(again.second[again.first.argmax()] - line.second[line.first.argmax()]) < 1e-11
+
+
+def test_states_of_crossing_lines_are_compared_whether_they_are_even_or_not_and_however_they_are_turned():
+    problem = McKeanVlasov(Circle(), CosineSeries((-1.0, -0.9, -0.8)), coupling=3.0)
+    plane = Plane(problem, ("w2", "coupling"), (-2.0, 0.0), 1.0, 0.0, 0.0, np.arange(1, 9))
+    place, lengths = plane.coordinates(-0.9, 3.0), np.array([1.0, 0.4, 0.2, 0.1])
+    even, uneven = basis_of(plane, lengths, place, 0.0), uneven_basis(plane, lengths, place)
+    b = np.random.default_rng(3).uniform(0.1, 0.3, even.degrees.size) / even.degrees
+    own, among = _Member(even, b), _Member(uneven, unknown_among(uneven, even, b))
+    cosines, sines = np.split(among.unknown, 2)
+    turned = (cosines - 1j * sines) * np.exp(-0.7j * even.degrees)
+    rotated = _Member(uneven, np.concatenate([turned.real, -turned.imag]))
+    other = _Member(uneven, 1.3 * among.unknown)
+    states = [own, among, rotated]
+    assert all(_same(plane, one, two) for one in states for two in states)
+    assert not any(_same(plane, one, other) or _same(plane, other, one) for one in states)
