@@ -130,8 +130,8 @@ class ExtendedEquation(StationaryEquation):
         self.basis = bases[0]
         self.scales = np.ones(sum(basis.degrees.size for basis in bases) + 1)
         if not plane.confined and all(basis.cosines is not None for basis in bases):
-            # Curves are smooth and their first steps short; but states without an axis may be about to gain one, and a
-            # confinement to vanish.
+            # Curves are smooth and their first steps short; but states without an axis may be about to gain one,
+            # and a confinement to vanish.
             self.most_growth = 4.0
         self._last: tuple[Floats, float, System] | None = None
 
