@@ -120,8 +120,12 @@ def _wrapped(function: Any, called: str, in_record: bool) -> Any:
         nonlocal positional
         if positional is None:
             # At the first call, since annotations may name what is defined later.
-            rules = _rules_of(function, in_record).items()
-            positional = [(place, name, rule) for place, (name, rule) in enumerate(rules) if rule is not None]
+            kinds = [each.kind for each in inspect.signature(function).parameters.values()]
+            positional = [
+                (place, name, rule)
+                for place, (name, rule) in enumerate(_rules_of(function, in_record).items())
+                if rule is not None and kinds[place] is not inspect.Parameter.KEYWORD_ONLY
+            ]
         count = len(args)
         for place, name, rule in positional:
             if place >= count:

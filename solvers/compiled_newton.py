@@ -73,7 +73,7 @@ def _tables(equation: StationaryEquation) -> Tables | None:
     """Return the tables of an equation, None if its modes are many or it is of another kind."""
     basis = equation.basis
     table = None if basis.cosines is None else basis.cosines.folded_table
-    if table is None or not 0 < basis.cells.size <= MOST_ROWS:
+    if table is None or not 0 < basis.cells.size <= MOST_ROWS or basis.nodes < 2 * basis.cells[-1]:
         return None
     # Whatever is not an own array in C order would be compiled for once more.
     return Tables(

@@ -17,7 +17,7 @@ from scipy.interpolate import CubicSpline
 from ..arguments import checked
 from ..equations import has_free_energy
 from ..records import FREE_ENERGY_GAP
-from ..records.curves import Curve, OrganisingPoint
+from ..records.curves import FINER, Curve, OrganisingPoint
 from ..records.phase_diagram import PhaseDiagram, Region
 from .appearance import COLOURS, plain_frame
 from .captions import branch_name, caption_parts_over, joined, legend_above
@@ -115,6 +115,8 @@ def plot_curve(curve: Curve, ax: "Axes | None" = None, **style: Any) -> "Axes":
     ax = _new_axes() if ax is None else ax
     width, dashes, _ = LINES[curve.type]
     settings = {"color": STRONG, "linewidth": width, "linestyle": dashes, "label": branch_name(curve.label)}
+    # Markers, if they are asked for, are at the points of the curve.
+    settings["markevery"] = FINER
     ax.plot(*curve.track.T, **(settings | style))
     for point in curve.special_points:
         _mark(ax, point, (float(point.values[0]), float(point.values[1])))

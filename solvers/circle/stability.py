@@ -12,6 +12,7 @@ never searched among small eigenvalues.
 """
 
 import functools
+import importlib
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
@@ -151,7 +152,8 @@ class Perturbations:
             return np.array([proved - repulsive]), np.array([np.nan])
         matrices = self.matrices(points, parity, residue)
         diagonals(matrices)[:] += neutral
-        known = _compiled().signatures(matrices) if matrices_compiled(matrices.shape[1]) else None
+        compiled = self._compiled(points[0], matrices.shape[1])
+        known = None if compiled is None else compiled.signatures(matrices)
         if known is not None:
             return known[0] - repulsive, known[1]
         found: list[int] = []
@@ -162,6 +164,12 @@ class Perturbations:
             found.append(negative)
             determinants.append(determinant)
         return np.array(found) - repulsive, np.array(determinants)
+
+    def _compiled(self, point: Point, rows: int) -> Any:
+        """Return the module that makes and factorises matrices of some rows at a point, None if none does."""
+        if type(point.equation) is not StationaryEquation or self.fixed_angle or not matrices_compiled(rows):
+            return None
+        return importlib.import_module(".compiled_stability", __package__)
 
     def _padded(self, points: Sequence[Point]) -> tuple[Floats, Floats]:
         """Return moments and responses of points; the place behind them stands for those that vanish."""
@@ -301,11 +309,12 @@ class Perturbations:
         moments, responses = self._padded(points)
         factors = np.array([-point.q / equation.strongest for point in points])
         centred, turns = parity == "even" and residue in (0, ALL), self._rotates(parity, residue)
-        if count is None and matrices_compiled(part.degrees.size):
+        compiled = self._compiled(points[0], part.degrees.size) if count is None else None
+        if compiled is not None:
             sign = 1.0 if parity == "even" else -1.0
             turning = part.roots * part.degrees if turns else part.roots[:0]
             own = -equation.sign * part.signs
-            made: Floats = _compiled().matrices(
+            made: Floats = compiled.matrices(
                 moments, responses, factors, tables, own, part.means, sign, centred, turning
             )
             return made
@@ -335,14 +344,6 @@ class Perturbations:
             rotation = np.concatenate([-part.degrees * sine[part.degrees], part.degrees * cosine[part.degrees]])
             matrix = plus_projector(matrix, roots * rotation)
         return matrix, np.tile(part.degrees, 2), int(np.count_nonzero(signs < 0.0))
-
-
-@functools.cache
-def _compiled() -> Any:
-    """Return the module of compiled code, which loads numba."""
-    from . import compiled_stability
-
-    return compiled_stability
 
 
 def own_block(point: Point) -> tuple[Floats, Integers, int] | None:

@@ -122,13 +122,22 @@ def _same(plane: Plane, one: _Member, other: _Member) -> bool:
             _from_zero(basis, b) for basis, b in ((one.basis, one.unknown), (other.basis, other.unknown))
         )
         count = min(mine.size, theirs.size)
-        if not plane.confined:
-            # Nothing tells rotations and reflections of a state from it.
-            return bool(np.abs(np.abs(theirs[:count]) - np.abs(mine[:count])).max() <= SAME)
-        turned = plane.images(theirs[:count])
-        return bool(np.abs(turned - mine[:count]).max(axis=1).min() <= SAME)
+        images = plane.images(theirs[:count]) if plane.confined else _turned_to(theirs[:count], mine[:count])
+        return bool(np.abs(images - mine[:count]).max(axis=1).min() <= SAME)
     shared = np.isin(one.basis.degrees, other.basis.degrees), np.isin(other.basis.degrees, one.basis.degrees)
     return bool(np.abs(np.abs(one.unknown[shared[0]]) - np.abs(other.unknown[shared[1]])).max(initial=0.0) <= SAME)
+
+
+def _turned_to(theirs: Any, mine: Any) -> Any:
+    """Return the images of moments, by degree from 1, in which the largest of others has the phase it has there.
+
+    Those under rotations and reflections, one a row.
+    """
+    place, degrees, found = int(np.argmax(np.abs(mine))), np.arange(1, mine.size + 1), []
+    for seen in (theirs, np.conj(theirs)):
+        turns = np.angle(seen[place] * np.conj(mine[place])) + 2.0 * np.pi * np.arange(place + 1)
+        found.append(seen * np.exp(-1j * np.multiply.outer(turns / (place + 1), degrees)))
+    return np.concatenate(found)
 
 
 def _from_zero(basis: Basis, b: Floats) -> Any:

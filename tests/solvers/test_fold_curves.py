@@ -60,7 +60,8 @@ def test_pictures_of_few_points_bend_as_the_curve_does():
         attention(),
         curve(folds_of(Transformer(5.0))[0], "beta", (2.0, 20.0), method=Arclength(max_step=0.05)),
     )
-    (line,) = found.plot().lines[:1]
+    (line,) = found.plot(marker="o").lines[:1]
+    assert line.get_xdata()[:: line.get_markevery()].tolist() == found.first.tolist()
     missed = np.abs(np.interp(finer.first, *line.get_data()) - finer.second).max()
     corners = np.abs(np.interp(finer.first, *found.values.T) - finer.second).max()
     # Narrower than a line of one point in axes of 300, where straight pieces are not.

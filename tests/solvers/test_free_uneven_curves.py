@@ -162,7 +162,9 @@ def test_states_of_crossing_lines_are_compared_whether_they_are_even_or_not_and_
     cosines, sines = np.split(among.unknown, 2)
     turned = (cosines - 1j * sines) * np.exp(-0.7j * even.degrees)
     rotated = _Member(uneven, np.concatenate([turned.real, -turned.imag]))
-    other = _Member(uneven, 1.3 * among.unknown)
-    states = [own, among, rotated]
+    mirrored = _Member(uneven, np.concatenate([turned.real, turned.imag]))
+    phases = turned * np.exp([0.0, 0.0, 1j])
+    states = [own, among, rotated, mirrored]
+    others = [_Member(uneven, 1.3 * among.unknown), _Member(uneven, np.concatenate([phases.real, -phases.imag]))]
     assert all(_same(plane, one, two) for one in states for two in states)
-    assert not any(_same(plane, one, other) or _same(plane, other, one) for one in states)
+    assert not any(_same(plane, one, two) or _same(plane, two, one) for one in states for two in others)
