@@ -28,8 +28,8 @@ def version() -> str:
 def provenance(problem: Equation, options: dict[str, Any], cpu_seconds: float) -> dict[str, Any]:
     """Return the provenance of a result.
 
-    On the ordinary sphere with the library that sums harmonics; on the circle without a confinement with the one that
-    compiles the continuation, if one does.
+    On the ordinary sphere with the library that sums harmonics, on the circle without a confinement with the one
+    that compiles the continuation, if one does.
     """
     compiler = continuation_name() if problem.domain.turns and problem.confinement is None else ""
     return {
