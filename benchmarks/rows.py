@@ -7,9 +7,10 @@ import os
 import pstats
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from functools import partial
+from typing import Any
 
 from dense import dense_branch, dense_solves
 from kernel import Work, work_of
@@ -44,36 +45,34 @@ class Row:
 
 
 @contextmanager
-def fft(backend: str | None) -> Iterator[None]:
-    """Build transforms with another library inside."""
-    if backend is None:
+def setting(name: str, value: str | None, known: Any) -> Iterator[None]:
+    """Set a variable of the environment inside; ``known`` is the cached function that reads it.
+
+    None leaves it as it is.
+    """
+    if value is None:
         yield
         return
-    before = os.environ.get("MEANFIELD_FFT")
-    os.environ["MEANFIELD_FFT"] = backend
-    fftw.cache_clear()
+    before = os.environ.get(name)
+    os.environ[name] = value
+    known.cache_clear()
     try:
         yield
     finally:
-        os.environ.pop("MEANFIELD_FFT")
+        os.environ.pop(name)
         if before is not None:
-            os.environ["MEANFIELD_FFT"] = before
-        fftw.cache_clear()
+            os.environ[name] = before
+        known.cache_clear()
 
 
-@contextmanager
-def compiled_continuation(on: bool) -> Iterator[None]:
+def fft(backend: str | None) -> AbstractContextManager[None]:
+    """Build transforms with another library inside."""
+    return setting("MEANFIELD_FFT", backend, fftw)
+
+
+def compiled_continuation(on: bool) -> AbstractContextManager[None]:
     """Follow branches by compiled code inside, or not."""
-    before = os.environ.get("MEANFIELD_CONTINUATION")
-    os.environ["MEANFIELD_CONTINUATION"] = "numba" if on else ""
-    continuation_compiled.cache_clear()
-    try:
-        yield
-    finally:
-        os.environ.pop("MEANFIELD_CONTINUATION")
-        if before is not None:
-            os.environ["MEANFIELD_CONTINUATION"] = before
-        continuation_compiled.cache_clear()
+    return setting("MEANFIELD_CONTINUATION", "numba" if on else "", continuation_compiled)
 
 
 def cpu(task: Callable[[], object]) -> float:

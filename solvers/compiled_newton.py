@@ -20,6 +20,7 @@ from .bases.base import LARGE_FIELD, SMALL_FIELD
 from .compiling import MOST_ROWS
 from .elimination import compiled_sums, factorise, solve, solve_bordered
 from .equation import Evaluation, StationaryEquation
+from .solution import Solution
 from .stopping import FAILED, MAX_ITERATIONS, RUNNING, SINGULAR_GROWTH, SOLVED, TOO_LONG, UNDECIDED, status_after
 
 _status_after = compiled_sums(status_after)
@@ -38,20 +39,9 @@ class Tables(NamedTuple):
     doubled: float
 
 
-class Corrected(NamedTuple):
-    """A corrected point: unknowns, evaluation there, unit tangent and negative eigenvalues of J."""
-
-    b: Floats
-    q: float
-    evaluation: Evaluation
-    tangent_b: Floats
-    tangent_q: float
-    negative: int
-
-
 def corrected(
     equation: StationaryEquation, b: Floats, q: float, border_b: Floats, border_q: float, last_step: float
-) -> tuple[bool, Corrected | None]:
+) -> tuple[bool, Solution | None]:
     """Return whether the iteration is decided here, and its solution; see :func:`.newton.correct`."""
     tables = _tables(equation) if type(equation) is StationaryEquation else None
     if tables is None:
@@ -65,7 +55,7 @@ def corrected(
         return status != UNDECIDED, None
     found, tangent, residual = vectors
     evaluation = Evaluation(residual, Gibbs(moments, log_partition))
-    return True, Corrected(found, q, evaluation, tangent, tangent_q, negative)
+    return True, Solution(found, q, evaluation, tangent, tangent_q, negative)
 
 
 @functools.lru_cache(maxsize=64)

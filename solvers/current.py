@@ -29,7 +29,7 @@ from .law_eigenvalues import regularised_velocity, rounding_of, velocity_slopes
 from .nodal import NodalEquation
 
 if TYPE_CHECKING:
-    from .newton import Solution
+    from .solution import Solution
 
 # Most resolved degrees over the symmetry, for the density is solved for by a dense matrix of twice as many rows,
 # and how many to begin with.

@@ -57,7 +57,7 @@ from .weak import Partition, strong_modes
 
 if TYPE_CHECKING:
     from .geometry import Geometry
-    from .newton import Solution
+    from .solution import Solution
 
 # Degree at which a confinement that decays slowly is cut where no basis takes its kinks.
 SLOW = 512

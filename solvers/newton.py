@@ -16,7 +16,7 @@ import functools
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from scipy.linalg import lapack
@@ -26,6 +26,7 @@ from .bases import EPS, Floats, greatest
 from .compiling import continuation_compiled
 from .equation import Evaluation, StationaryEquation
 from .inertia import BLOCK, negative_pivots
+from .solution import Solution
 from .stopping import LATE_STEP, MAX_ITERATIONS, RUNNING, SINGULAR_GROWTH, SOLVED, TOO_LONG, status_after
 from .weak import HALF_OF_THE_DIGITS
 from .weak import ROUNDING as WEAK_ROUNDING
@@ -66,27 +67,6 @@ class _Step(NamedTuple):
     negative: int
 
 
-@dataclass(slots=True)
-class Solution:
-    """A corrected point: unknowns, evaluation there, unit tangent and negative eigenvalues of J."""
-
-    b: Floats
-    q: float
-    evaluation: Evaluation
-    tangent_b: Floats
-    tangent_q: float
-    negative: int
-
-    def reverse(self) -> None:
-        """Reverse the tangent."""
-        self.tangent_b, self.tangent_q = -self.tangent_b, -self.tangent_q
-
-    @property
-    def residual(self) -> float:
-        """Largest component of the residual."""
-        return greatest(self.evaluation.residual)
-
-
 def correct(
     equation: StationaryEquation,
     b: Floats,
@@ -111,7 +91,7 @@ def correct(
     if continuation_compiled():
         decided, found = _compiled()(equation, b, q, border_b, border_q, method.last_step)
         if decided:
-            return None if found is None else Solution(*found)
+            return found
     previous = math.inf
     evaluation = equation.evaluate(b, q)
     for iteration in range(1, MAX_ITERATIONS + 1):
@@ -141,7 +121,7 @@ def correct(
 
 
 @functools.cache
-def _compiled() -> Callable[..., Any]:
+def _compiled() -> Callable[..., tuple[bool, Solution | None]]:
     """Return the compiled iteration; its module loads numba."""
     from .compiled_newton import corrected
 

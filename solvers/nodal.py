@@ -16,7 +16,7 @@ from .equation import FIELD_ROUNDING, StationaryEquation
 from .significant import confining_degree
 
 if TYPE_CHECKING:
-    from .newton import Solution
+    from .solution import Solution
 
 # Step of central differences, at which truncation and rounding are alike.
 DIFFERENCE = EPS ** (1.0 / 3.0)

@@ -128,7 +128,7 @@ class Transformer(Potential):
         return {"beta": self.beta}
 
     def _decayed(self, domain: Domain, degree: int) -> Array:
-        """Return w_k exp(-abs(beta)) in longdouble, read-only, and on, on the sphere as far as significant."""
+        """Return w_k exp(-abs(beta)) in longdouble, read-only, and some beyond; on spheres all significant ones."""
         return _decayed(domain, self.beta, _TOGETHER * (degree // _TOGETHER + 1) - 1)
 
     def _growth(self) -> Number:

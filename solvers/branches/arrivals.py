@@ -12,7 +12,8 @@ from meanfield import Number
 
 from ..bases import Basis, Floats
 from ..equation import StationaryEquation
-from ..newton import POLISHED, ROUNDING, Solution, correct
+from ..newton import POLISHED, ROUNDING, correct
+from ..solution import Solution
 from .continuation import Point, length
 from .detection import eigenvalues
 from .junctions import INSEPARABLE, Departure

@@ -18,7 +18,8 @@ from meanfield import Number, Outcome
 
 from ..bases import EPS, Floats
 from ..equation import StationaryEquation
-from ..newton import POLISHED, ROUNDING, Newton, Solution, correct, solve_at
+from ..newton import POLISHED, ROUNDING, Newton, correct, solve_at
+from ..solution import Solution
 from .arclength import Arclength
 
 # Points from which the next one is predicted.
@@ -314,7 +315,7 @@ def resolve(point: Point) -> Point | End:
         if equation is None:
             return End(Outcome.NOT_RESOLVED, needed_modes(point))
         wider = point.on(equation)
-        solution = correct(equation, wider.b, wider.q, wider.solution.tangent_b, wider.solution.tangent_q, Newton())
+        solution = correct(equation, wider.b, wider.q, wider.solution.tangent_b, wider.solution.tangent_q, NEWTON)
         if solution is None:
             return End(Outcome.NOT_RESOLVED, needed_modes(point))
         direction_b, direction_q = wider.solution.tangent_b, wider.solution.tangent_q

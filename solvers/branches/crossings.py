@@ -20,7 +20,8 @@ import numpy as np
 
 from ..bases import Floats
 from ..equation import StationaryEquation
-from ..newton import ROUNDING, Solution
+from ..newton import ROUNDING
+from ..solution import Solution
 from .continuation import Point, hermite, length
 
 # Steps of Newton's method on the surface and of the search for the saddle, and what is short enough.

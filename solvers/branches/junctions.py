@@ -10,9 +10,9 @@ from meanfield import Equation, Number
 from ..bases import Floats, Integers
 from ..equation import StationaryEquation
 from ..geometry import Geometry
-from ..newton import Solution
 from ..significant import confining_symmetry
 from ..sizing import stationary_equation
+from ..solution import Solution
 from .continuation import REGULAR_ARCLENGTH, Point, state_at
 
 # First amplitude to try on a new branch where nothing is known of it.

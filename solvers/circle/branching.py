@@ -24,8 +24,8 @@ from ..branches.continuation import Point
 from ..branches.detection import Event
 from ..branches.junctions import Departure, departure_from, placed
 from ..geometry import Birth
-from ..newton import Solution
 from ..sizing import equation_among
+from ..solution import Solution
 from .stability import Block
 
 

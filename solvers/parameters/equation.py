@@ -39,7 +39,7 @@ from .path import ENDS, Coefficients, Path
 
 if TYPE_CHECKING:
     from ..branches.junctions import Departure
-    from ..newton import Solution
+    from ..solution import Solution
 
 # Frozen equations that are kept: those of two neighbouring points and of what is located between.
 KEPT = 16

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from ..branches.junctions import Departure
-    from ..newton import Solution
+    from ..solution import Solution
 
 
 class LawEquation(ParameterEquation):

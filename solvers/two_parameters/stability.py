@@ -17,8 +17,8 @@ from ..domains import solvers_of
 from ..equation import StationaryEquation
 from ..geometry import BlockMatrix
 from ..inertia import count_negative, signature
-from ..newton import Solution
 from ..sizing import equation_in, in_confinement
+from ..solution import Solution
 from .states import AtState, GradientState
 
 # Eigenvalues of the stability matrix up to this are those that vanish along the curve, and their rounding.

@@ -17,9 +17,10 @@ from ..bases import Basis, Floats, Integers, multiples
 from ..branches.continuation import End, Point, length, resolve
 from ..domains import solvers_of
 from ..geometry import Frame
-from ..newton import POLISHED, ROUNDING, Solution, correct
+from ..newton import POLISHED, ROUNDING, correct
 from ..significant import confining_degree, keep_axis
 from ..sizing import stationary_equation
+from ..solution import Solution
 from .extended import ExtendedEquation
 from .plane import COUPLING, Plane
 from .unknowns import SIGNIFICANT, Pair, basis_of, significant_degrees, with_or_without_axis, without_axis
