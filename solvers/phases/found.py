@@ -1,6 +1,7 @@
 """The curves of a window that are known, and whether a point lies on one of them."""
 
 import dataclasses
+import itertools
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -19,8 +20,9 @@ Floats = npt.NDArray[np.float64]
 
 # A special point nearer to a curve than this, in units of the window, is on it: cubics between points say no more.
 ON_CURVE = 1e-5
-# Within this the question is put to the polynomial through four points of the curve and their tangents.
-NEARBY = 1e-3
+# Within this the question is put to the polynomial through six points of the curve and their tangents, or through
+# four where the curve turns at the others.
+NEARBY, SIDES = 1e-3, (3, 2)
 # A curve is about to turn where the rate of the parameter is below this share of its mean.
 TURNING = 1e-3
 # Curves whose ends are nearer than this are one.
@@ -113,12 +115,13 @@ class Found:
         return walls + (near if is_on else 0)
 
     def _passes(self, curve: Curve, value: float, coupling: float) -> bool:
-        """Return whether a curve passes through a point, by the polynomial in the parameter about it."""
+        """Return whether a curve passes through a point, by polynomials in the parameter about it."""
         height = self.window.scaled(value, coupling)[1]
         ratios = np.asarray(curve.second / coupling, dtype=float)
         slopes = np.asarray(curve.tangent[:, 1] / curve.second, dtype=float)
-        for place in np.flatnonzero((curve.first[:-1] - value) * (curve.first[1:] - value) <= 0.0).tolist():
-            around = slice(max(0, place - 1), place + 3)
+        before = np.flatnonzero((curve.first[:-1] - value) * (curve.first[1:] - value) <= 0.0).tolist()
+        for place, side in itertools.product(before, SIDES):
+            around = slice(max(0, place + 1 - side), place + 1 + side)
             places, rates = curve.first[around], curve.tangent[around, 0]
             mean = np.ptp(places) / np.ptp(curve.arclength[around]) * np.sign(places[-1] - places[0])
             if np.any(rates * mean <= TURNING * mean**2) or np.any(ratios[around] <= 0.0):

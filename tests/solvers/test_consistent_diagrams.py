@@ -35,6 +35,13 @@ def diagram(coefficients, field, interval):
         # The end of such a branch, turned, is on its cubic.
         ((-0.779, -0.68, -0.838, -0.906, -1.018), None, (1.5, 2.43)),
         ((-1.05, -0.951, -1.072, -0.992, -0.673), None, (1.5, 3.02)),
+        # The more symmetric state at the end of such a branch is turned by 1e-4 against the branch.
+        pytest.param(
+            *((-0.9058, -1.1339, -1.0499, -0.8602), None, (1.23, 3.34)),
+            marks=pytest.mark.xfail(
+                strict=True, reason="the last point is turned to the one before, not to the arc"
+            ),
+        ),
         # The free energy passes that of the uniform state right behind the point at which a branch is born.
         ((-0.603, -0.642), None, (1.5558, 3.7912)),
         ((-1.087, -0.42, -0.497, -1.111, -0.998), None, (1.7721, 4.3196)),
