@@ -401,9 +401,9 @@ class StationaryEquation:
         turns = orthonormal((self.scales * generator.T).T.reshape(b.size, -1))
         return np.asarray(guess - turns @ (turns.T @ (guess - b)))
 
-    def leaves(self, last: Floats, b: Floats) -> bool:
-        """Return whether unknowns found beside others are on another curve than these."""
-        return self.basis.collapses(last, b)
+    def leaves(self, last: "Solution", found: "Solution") -> bool:
+        """Return whether a solution found beside another is on another curve than that."""
+        return self.basis.collapses(last.b, found.b)
 
     def resolves(self, b: Floats, q: float, moments: Floats) -> bool:
         """Return whether quadrature and unknowns resolve the density of (b, q)."""

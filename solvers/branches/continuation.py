@@ -260,7 +260,7 @@ def _attempt(last: Point, b: Floats, q: float, step: float, method: Arclength) -
         new = correct(last.equation, b, q, np.zeros_like(b), 1.0, newton, old.negative)
     if new is None:
         return None, math.inf
-    if last.equation.leaves(old.b, new.b):
+    if last.equation.leaves(old, new):
         return None, math.inf
     distance = length(new.b - b, new.q - q)
     cosine = ddot(old.tangent_b, new.tangent_b) + old.tangent_q * new.tangent_q

@@ -25,7 +25,7 @@ from .stability import stationary_point
 from .starts import Start, plane_of
 from .thresholds import threshold_start
 from .transitions import transition_start
-from .uniform_ends import STOPPED, UniformEnd, passed_uniform, uniform_end, zero_field_end
+from .uniform_ends import STOPPED, UniformEnd, drop_rounding, passed_uniform, uniform_end, zero_field_end
 
 # Length of the first steps.
 FIRST_STEP = 0.01
@@ -204,6 +204,7 @@ def _rows(
     warnings: list[str],
 ) -> list[Row]:
     """Return the rows of a side, from the start on, and add its organising points and warnings."""
+    _lead_on(side, plane)
     rows = []
     for knot in side.knots:
         row = knot.row
@@ -211,8 +212,6 @@ def _rows(
             row.tangent, row.arclength = (-row.tangent[0], -row.tangent[1]), 2.0 - row.arclength
         found = _told(knot, kind, label, plane, points)
         rows += [] if found is None else [found]
-    if side.outcome in STOPPED:
-        side.arrival = _small(side, plane)
     warnings += side.warnings
     warnings += _untold(side, plane.names[0])
     meeting = meeting_short_of(side, plane) if side.arrival is None and side.outcome in STOPPED else None
@@ -220,16 +219,13 @@ def _rows(
         side.outcome = Outcome.JOINED_BRANCH
         _append_meeting(meeting, side, rows, direction, label, plane, points, warnings)
         return rows
-    if side.arrival is None and side.outcome in STOPPED:
-        values = ", ".join(
-            f"{n} = {float(v):.6g}" for n, v in zip(plane.names, side.knots[-1].place.values, strict=True)
-        )
-        warnings.append(f"the curve ends at {values}: {side.outcome}")
+    if side.arrival is None:
+        warnings += _short(side, plane)
     if side.merged or side.halved is not None:
         _add_meeting(side, rows, direction, label, plane, points, warnings)
     if side.arrival is not None:
         _add_uniform(side, rows, direction, label, plane, points, warnings)
-        if side.outcome in STOPPED:
+        if side.outcome in STOPPED or side.cut:
             side.outcome = Outcome.JOINED_BRANCH
     return rows
 
@@ -290,6 +286,25 @@ def _range(knots: list[Knot], name: str) -> str:
     return f"{name} = {min(values):.6g} and {max(values):.6g}"
 
 
+def _lead_on(side: Side, plane: Plane) -> None:
+    """Say of a side that stopped, or was cut, at which mode it arrives where it leads to the uniform state."""
+    if side.outcome in STOPPED or side.cut:
+        side.arrival = _small(side, plane)
+    if plane.confined and side.arrival is not None:
+        drop_rounding(side, plane)
+
+
+def _short(side: Side, plane: Plane) -> list[str]:
+    """Return warnings of a side that ends where nothing does."""
+    if side.cut:
+        return ["no point was found at the end of the interval, and the curve is cut before it"]
+    if side.outcome not in STOPPED:
+        return []
+    values = zip(plane.names, side.knots[-1].place.values, strict=True)
+    place = ", ".join(f"{name} = {float(value):.6g}" for name, value in values)
+    return [f"the curve ends at {place}: {side.outcome}"]
+
+
 def _small(side: Side, plane: Plane) -> int | None:
     """Return the largest mode of a side that stopped short of the interaction it leads to, None if it does not.
 
@@ -298,8 +313,11 @@ def _small(side: Side, plane: Plane) -> int | None:
     point = side.knots[-1].point
     equation = extended(point)
     sizes = np.abs(point.b[: equation.bases[0].degrees.size])
-    if plane.confined or not 0.0 < sizes.max(initial=0.0) <= SMALL:
+    if not 0.0 < sizes.max(initial=0.0) <= SMALL:
         return None
+    if plane.confined:
+        born = zero_field_end(side, plane)
+        return None if born is None else born.modes[0]
     degree = int(equation.bases[0].degrees[np.argmax(sizes)])
     return None if uniform_end(side, plane, degree) is None else degree
 

@@ -21,6 +21,7 @@ from ..domains import solvers_of
 from ..equation import Evaluation, StationaryEquation
 from ..limits import MAX_UNKNOWNS
 from ..significant import even_size
+from ..solution import Solution
 from .at_place import state_at
 from .plane import Place, Plane
 from .stability import class_determinant
@@ -310,13 +311,35 @@ class ExtendedEquation(StationaryEquation):
         """Return the guess: the residual keeps states from turning."""
         return guess
 
-    def leaves(self, last: Floats, b: Floats) -> bool:
-        """Return whether Newton's method went to the curve of a more symmetric state beside one of this curve.
+    def leaves(self, last: Solution, found: Solution) -> bool:
+        """Return whether Newton's method went to another curve beside this one, or over an end of this one.
 
         On the circle a state of an odd multiple of the symmetry has singular derivatives, too, where those of this
         curve are born of it. Of twice the symmetry, see :meth:`halved`.
         """
-        return any(length(b[broken], 0.0) < RETAINED * length(last[broken], 0.0) for broken in self._broken_by_odd)
+        collapsed = any(
+            length(found.b[broken], 0.0) < RETAINED * length(last.b[broken], 0.0) for broken in self._broken_by_odd
+        )
+        return collapsed or (self.plane.confined and self._passes_zero_field(last, found))
+
+    def _passes_zero_field(self, last: Solution, found: Solution) -> bool:
+        """Return whether a confinement vanishes between two points where a state may be uniform and turn back.
+
+        The moments of a state that keep their sign there grow with a power of the confinement on both sides, as
+        those of twice the period do at folds with its power 2/3, and the curve has a cusp.
+        """
+        for number, basis in enumerate(self.bases):
+            before, after = (each.b[self._places(number)] for each in (last, found))
+            place = int(np.argmax(np.abs(before)))
+            small = min(length(before, 0.0), length(after, 0.0)) <= length(after - before, 0.0)
+            if small and before[place] * after[place] > 0.0:
+                one, other = (
+                    self.plane.coefficients(float(each.b[-1]), each.q, basis.degrees, basis).forces
+                    for each in (last, found)
+                )
+                if one @ other < 0.0:
+                    return True
+        return False
 
     @cached_property
     def _broken_by_odd(self) -> list[Integers]:

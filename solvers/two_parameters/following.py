@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
+from scipy.interpolate import CubicHermiteSpline
 from scipy.optimize import brentq, minimize_scalar
 
 from meanfield import Outcome
@@ -15,7 +16,7 @@ from ..newton import POLISHED, Newton, correct
 from .arc import ROUNDINGS, Arc
 from .events import KNOWN, events_between
 from .knots import Event, Knot, Side, extended, rounding_at, vertical
-from .plane import is_double
+from .plane import Place, is_double
 
 # A loop has at least so many points.
 FEWEST_IN_LOOP = 8
@@ -27,6 +28,8 @@ CHORD_DEVIATION = 0.3
 FARTHEST = 2.0
 # Points at which the turn of the last arc, where states meet, is looked for before it is refined.
 SAMPLES = 9
+# The cubic tells the height of a turn to this share of it, above which the curve is asked.
+BLUNT = 0.05
 # At a given parameter they are found beside them up to this, along a branch on which the coupling is stationary.
 BLURRED = Newton(last_step=1e-7)
 TOO_STRONG = "the coupling leaves the range of doubles, and the curve ends before"
@@ -182,7 +185,7 @@ def _left(arc: Arc, last: Knot, side: Side) -> bool:
     if over is not last:
         side.knots += [*events_between(Arc(last.point, over.point), last, over, side), over]
     elif not _is_end(last):
-        side.warnings.append("no point was found at the end of the interval, and the curve is cut before it")
+        side.cut = True
     return True
 
 
@@ -190,9 +193,16 @@ def _end(arc: Arc, last: Knot) -> Knot | None:
     """Return the point at which the first parameter leaves its interval, None if it does not."""
     equation = extended(arc.second)
     low, high = equation.plane.interval
-    value = equation.system(arc.second.b, arc.second.q).place.values[0]
+    place = equation.system(arc.second.b, arc.second.q).place
+    value = place.values[0]
     if low <= value <= high:
-        return None
+        turn = _turn(arc, last.place, place)
+        doubt = BLUNT * abs(turn - value)
+        outside = None if low + doubt <= turn <= high - doubt else _outside(arc)
+        if outside is None:
+            return None
+        arc = Arc(arc.first, outside)
+        value = _first(outside)
     end = low if value < low else high
     if _is_at(last, end):
         return last
@@ -204,6 +214,19 @@ def _end(arc: Arc, last: Knot) -> Knot | None:
         point = located[0]
     over = Knot.at(point, Event("end"))
     return over if _is_end(over) else last
+
+
+def _turn(arc: Arc, first: Place, second: Place) -> float:
+    """Return the first parameter where it turns between two points, about; at the second if it does not."""
+    ends = (arc.first, first), (arc.second, second)
+    values = [float(place.values[0]) for _, place in ends]
+    rates = [
+        float(place.slopes[0] @ (point.solution.tangent_b[-1], point.solution.tangent_q)) for point, place in ends
+    ]
+    if rates[0] * rates[1] >= 0.0:
+        return values[1]
+    cubic = CubicHermiteSpline([arc.first.arclength, arc.second.arclength], values, rates)
+    return float(cubic(cubic.derivative().roots(extrapolate=False)[0]))
 
 
 def _is_end(knot: Knot) -> bool:

@@ -14,6 +14,7 @@ from meanfield.theory import lacks_normal_form, theory_of
 from ..bases import EPS, Basis, Floats
 from ..branches.continuation import End, Point
 from ..equation import StationaryEquation
+from ..solution import Solution
 from .extended import ExtendedEquation, Halving, Margins, System
 from .plane import Plane
 from .recording import threshold_label
@@ -116,7 +117,7 @@ class ThresholdEquation(ExtendedEquation):
         """Return the guess."""
         return guess
 
-    def leaves(self, last: Floats, b: Floats) -> bool:
+    def leaves(self, last: Solution, found: Solution) -> bool:
         """Return False: the curve is one of uniform states."""
         return False
 

@@ -30,6 +30,9 @@ BEYOND, LAST_PARTNER = 4.0, 32
 BESIDE = 1e-3
 # A curve leads to an end within this share of the distance from it.
 STRAYED = 0.3
+# The distance from it is an amplitude or its square, and where a confinement vanishes also, at folds of states of
+# twice its period, the power 3/2.
+POWERS, WITHOUT_FIELD = (1.0, 2.0), (1.0, 1.5, 2.0)
 # Points at which states are so many times larger show where a curve leads that stopped short of its end.
 GROWN = 2.0
 # States of a curve below this vanish at an event that is not located.
@@ -93,7 +96,22 @@ def zero_field_end(side: Side, plane: Plane) -> UniformEnd | None:
     before = larger(sizes)
     shift, in_q = strayed_by(last)
     known = max(KNOWN, length(shift[-1:], in_q))
-    return found if leads_to(_place(plane, found), last, points[before], sizes[-1], sizes[before], known) else None
+    place, ends = _place(plane, found), (last, points[before])
+    return found if leads_to(place, *ends, sizes[-1], sizes[before], known, WITHOUT_FIELD) else None
+
+
+def drop_rounding(side: Side, plane: Plane) -> None:
+    """Drop the last points of a side that ends without a confinement that are known no better than they are near.
+
+    Rounding takes them over the end and back.
+    """
+    found = _in_zero_field(plane, side.knots[-1].point)
+    while found is not None and len(side.knots) > 1:
+        point = side.knots[-1].point
+        shift, in_q = strayed_by(point)
+        if length(_place(plane, found) - [point.b[-1], point.q], 0.0) > length(shift[-1:], in_q):
+            break
+        side.knots.pop()
 
 
 def passed_uniform(knot: Knot, plane: Plane) -> UniformEnd | None:
@@ -235,15 +253,23 @@ def _place(plane: Plane, end: UniformEnd) -> Floats:
     return np.array(plane.coordinates(*end.values))
 
 
-def leads_to(place: Floats, last: Point, before: Point, small: float, large: float, known: float = KNOWN) -> bool:
-    """Return whether two points, known so well, lead to a place, distant by an amplitude or its square.
+def leads_to(
+    place: Floats,
+    last: Point,
+    before: Point,
+    small: float,
+    large: float,
+    known: float = KNOWN,
+    powers: tuple[float, ...] = POWERS,
+) -> bool:
+    """Return whether two points, known so well, lead to a place, distant by one of some powers of an amplitude.
 
     The amplitude is small at the one and large at the other.
     """
     one, other = (np.array([point.b[-1], point.q]) for point in (last, before))
     if small >= large:
         return False
-    shares = (small**power / (large**power - small**power) for power in (1, 2))
+    shares = (small**power / (large**power - small**power) for power in powers)
     missed = min(length(one + share * (one - other) - place, 0.0) for share in shares)
     return missed <= STRAYED * length(place - one, 0.0) + known
 

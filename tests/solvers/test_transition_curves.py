@@ -5,6 +5,7 @@ import functools
 
 import numpy as np
 import pytest
+from scipy.interpolate import CubicHermiteSpline
 
 from meanfield import (
     Circle,
@@ -23,7 +24,7 @@ from meanfield import (
     tricritical_beta,
 )
 from meanfield.equations import Interaction
-from solvers import bifurcation_diagram, curve
+from solvers import Arclength, bifurcation_diagram, curve
 
 EPS = float(np.finfo(float).eps)
 RANDOM = np.random.default_rng(5)
@@ -45,6 +46,16 @@ def between_clusters():
     """The line on which the 1-cluster takes over from the 3-cluster."""
     start = diagram_of(CosineSeries((-0.8, 0.0, -1.0)), (0.8, 3.0), 2).events("transition")[0]
     return curve(start, "w1", (-1.2, -0.2))
+
+
+@functools.cache
+def turning_line():
+    """A point of a line that turns in w4, and where it does."""
+    problem = McKeanVlasov(Circle(), CosineSeries((-1.122, 0.503, -0.862, -0.86)))
+    start = bifurcation_diagram(problem, (1.7, 1.9), rates=False).events("transition")[0]
+    fine = curve(start, "w4", (-1.5, -0.5), method=Arclength(max_step=0.004))
+    cubic = CubicHermiteSpline(fine.arclength, fine.first, fine.tangent[:, 0])
+    return start, float(cubic(cubic.derivative().roots(extrapolate=False)).min())
 
 
 @functools.cache
@@ -389,3 +400,17 @@ def test_a_line_in_a_confinement_that_no_parameter_changes():
     found = curve(start, "w2", (-1.734, -0.383))
     assert found.residual.max() < 1e-14
     assert found.first.min() <= -1.0 <= found.first.max()
+
+
+@pytest.mark.parametrize(
+    "method", [Arclength(max_step=0.02, tolerance=2.5e-4), Arclength(), Arclength(max_step=0.2)]
+)
+@pytest.mark.parametrize("beyond", [1e-2, 3e-4, 1e-6])
+def test_a_curve_ends_where_it_leaves_its_interval_though_it_returns_in_the_same_step(beyond, method):
+    """A line that turns in the first parameter a little beyond the interval."""
+    start, farthest = turning_line()
+    found = curve(start, "w4", (farthest + beyond, -0.5), method=method)
+    assert {found.first_outcome, found.outcome} == {Outcome.LEFT_INTERVAL, Outcome.JOINED_BRANCH}
+    assert found.first.min() == pytest.approx(farthest + beyond, rel=1e-14)
+    whole = curve(start, "w4", (farthest - beyond, -0.5), method=method)
+    assert {whole.first_outcome, whole.outcome} == {Outcome.JOINED_BRANCH}

@@ -8,7 +8,7 @@ from scipy.optimize import brentq
 from scipy.special import ive
 
 from meanfield import Circle, CosineSeries, External, GegenbauerSeries, MaierSaupe, McKeanVlasov, Outcome, Sphere
-from solvers import bifurcation_diagram, curve, phase_diagram
+from solvers import Arclength, bifurcation_diagram, curve, phase_diagram
 
 OVER = "confinement_h"
 # Relative accuracy promised for points on curves.
@@ -172,3 +172,29 @@ def test_a_curve_goes_on_from_its_point_where_the_field_vanishes():
     again = curve(point, "confinement_w1", (-0.1, 0.2))
     np.testing.assert_allclose(again.coupling[-1], found.coupling[-1], rtol=POINT)
     assert again.first[0] == -0.1
+
+
+@pytest.mark.parametrize("seed", [0, 107, 129, 134, 138, 141])
+@pytest.mark.parametrize(
+    "method", [Arclength(), Arclength(max_step=0.02, tolerance=2.5e-4), Arclength(max_step=0.15)]
+)
+def test_a_fold_curve_of_two_clusters_ends_where_the_field_vanishes_in_steps_of_any_length(seed, method):
+    """There it has a cusp, its second moment growing with the field's power 2/3 on both sides.
+
+    Steps over it led to the images of its states, and a point was not told.
+    """
+    generator = np.random.default_rng(seed)
+    first, second, third = np.round(generator.uniform([-0.3, -1.0, -0.4], [0.3, -0.6, 0.3]), 3).tolist()
+    potential = CosineSeries((first, second, third))
+    threshold = -2.0 / second
+    problem = McKeanVlasov(Circle(), potential, confinement=CosineSeries((float(generator.uniform(0.02, 0.15)),)))
+    diagram = bifurcation_diagram(problem, (0.8 * threshold, 1.5 * threshold), rates=False)
+    start = min(diagram.events("fold"), key=lambda fold: abs(fold.coupling - threshold))
+    found = curve(start, "confinement_w1", (-float(generator.uniform(0.005, 0.3)), 0.2), method=method)
+    assert not found.warnings
+    (point,) = found.special_points
+    assert (point.type, point.status) == ("mode interaction", "converged")
+    np.testing.assert_allclose(point.values, [0.0, threshold], rtol=1e-14, atol=1e-15)
+    assert (found.first_outcome, found.outcome) == (Outcome.JOINED_BRANCH, Outcome.LEFT_INTERVAL)
+    assert abs(found.first[0]) <= 1e-15
+    assert np.diff(found.arclength).min() > 0.0
