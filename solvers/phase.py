@@ -95,7 +95,7 @@ def phase_diagram(
     window = Window(problem.at(coupling=None), parameter, interval, coupling is None, heights)
     found = curves_of(window, sections, search, watch)
     more = partial(Section, window, search=search)
-    regions, warnings = regions_of(window, found.tracks, found.sections, more, seed)
+    regions, warnings = regions_of(window, found.borders, found.sections, more, seed)
     if examine:
         for index, region in enumerate(regions):
             watch(index, len(regions), "regions")

@@ -56,6 +56,14 @@ class Found:
         self.origins.append(self._origin(found) or origin)
         self.warnings += [f"{found.label}: {warning}" for warning in found.warnings]
 
+    @property
+    def borders(self) -> list[Floats]:
+        """The pieces of the tracks on which no direction of a state is unstable but those that change there.
+
+        Elsewhere no stable state begins, ends or becomes the lowest.
+        """
+        return [piece for pair in zip(self.curves, self.tracks, strict=True) for piece in _stable_pieces(*pair)]
+
     def _origin(self, found: Curve) -> str:
         """Return the tricritical point in which a curve of folds or a line begins, in words; empty if in none."""
         # Curves of branch points and thresholds pass theirs.
@@ -184,3 +192,14 @@ def add_curve(
         found.warnings.append(f"{words} at {where} is not followed: {error}")
         return
     found.add(followed, origin)
+
+
+def _stable_pieces(curve: Curve, track: Floats) -> list[Floats]:
+    """Return the pieces of the track of a curve beside points without unstable directions, or not counted ones."""
+    stable = curve.unstable <= 0
+    # Kinks of the critical coupling put a few further places into the track.
+    beside = np.convolve(stable, np.ones(3), mode="same") > 0.0
+    rows = np.linspace(0.0, len(curve) - 1, len(track))
+    kept = beside[np.floor(rows).astype(int)] | beside[np.ceil(rows).astype(int)]
+    cuts = np.flatnonzero(np.diff(kept)) + 1
+    return [piece for piece, own in zip(np.split(track, cuts), np.split(kept, cuts), strict=True) if own[0]]

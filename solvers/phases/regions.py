@@ -21,6 +21,8 @@ Groups = npt.NDArray[np.int64]
 ASIDE = 1e-3
 # Thinner regions, in units of the window, are left out: curves are not known better between their points.
 THIN = 1e-5
+# So are spots, where curves meet, of so small an area.
+SPOT = (4 * THIN) ** 2
 # A random point keeps this share of the width and of the height of its cell from the ends.
 MARGIN = 0.1
 
@@ -33,7 +35,7 @@ def regions_of(
     Parameters
     ----------
     tracks
-        Points on every curve, (n, 2), with the window as the unit square.
+        Points on every curve at which stable states change, (n, 2), with the window as the unit square.
     sections
         Diagrams at fixed values of the parameter, to which those are added that faces without one need.
     more
@@ -115,7 +117,7 @@ def _merged(
     for number in dict.fromkeys(merged.tolist()):
         members = [cell for cell, group in zip(cells, merged, strict=True) if group == number]
         face = int(faces[int(np.flatnonzero(merged == number)[0])])
-        if max(cell.thickness for cell in members) > THIN:
+        if max(cell.thickness for cell in members) > THIN and sum(cell.area for cell in members) > SPOT:
             regions.append(_region(window, members, phases[face], random, divided=face in divided))
     return sorted(regions, key=lambda region: -region.area)
 

@@ -339,6 +339,33 @@ def test_a_region_with_a_wrong_number_of_states_is_noticed():
     assert disagreements(wrong, 3, 7, doubted=regions) == []
 
 
+@pytest.mark.parametrize(
+    ("problem", "over", "share"),
+    [
+        (McKeanVlasov(Circle(), CosineSeries((-1.0, -0.9, -0.8))), ("w2", (-1.4, -0.5)), 0.5),
+        (McKeanVlasov(Sphere(3), GegenbauerSeries((-1.0, -1.5))), ("w2", (-3.0, -0.5)), 0.8),
+    ],
+)
+def test_curves_of_unstable_states_separate_no_regions(monkeypatch, problem, over, share):
+    """The regions are those between all curves, of which many have unstable states on both sides."""
+    drawn = []
+    known = Found.borders
+
+    def of_all(self):
+        drawn.append([sum(map(len, places)) for places in (known.fget(self), self.tracks)])
+        return self.tracks
+
+    between_some = phase_diagram(problem, over)
+    monkeypatch.setattr(Found, "borders", property(of_all))
+    between_all = phase_diagram(problem, over)
+    ((some, every),) = drawn
+    assert some < share * every
+    one, other = (sorted((r.name, r.area) for r in each.regions) for each in (between_some, between_all))
+    assert [name for name, _ in one] == [name for name, _ in other]
+    np.testing.assert_allclose([area for _, area in one], [area for _, area in other], atol=2e-5)
+    assert all(region.agrees for region in between_some.regions)
+
+
 def test_a_lost_curve_is_flagged(monkeypatch):
     followed = solvers.phases.found.curve
 
