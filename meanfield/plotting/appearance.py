@@ -21,6 +21,8 @@ COLOURS = (
 )  # fmt: skip
 AXES_SIZE = (5.6, 3.8)
 UNIFORM_COLOUR = "#000000"
+# Lines and names that matter, on white.
+STRONG = "0.1"
 STYLES: dict[int, tuple[Any, str]] = {
     0: ("-", "stable"),
     1: ((0, (4.0, 2.0)), "unstable"),

@@ -100,18 +100,21 @@ def _symbols(text: str) -> str:
 
 
 def legend_above(ax: "Axes", handles: Sequence[Any], row: int, title: str) -> None:
-    """Put a legend in rows of at most so many entries above axes, where it overlaps no curve, below a caption."""
-    rows = math.ceil(len(handles) / row)
-    legend = ax.legend(
-        handles=handles,
-        frameon=False,
-        fontsize=FONT_SIZE,
-        handlelength=2.4,
-        columnspacing=1.4,
-        loc="lower center",
-        bbox_to_anchor=(0.5, 1.0),
-        ncols=math.ceil(len(handles) / max(rows, 1)),
-        title=fitted(title, width_of(ax)),
-        title_fontproperties={"size": FONT_SIZE},
-    )
+    """Put a legend in rows of at most so many entries above axes, below a caption: fewer if it were too wide."""
+    figure, rows = ax.get_figure(root=True), max(1, math.ceil(len(handles) / row))
+    for columns in range(max(1, math.ceil(len(handles) / rows)), 0, -1):
+        legend = ax.legend(
+            handles=handles,
+            frameon=False,
+            fontsize=FONT_SIZE,
+            handlelength=2.4,
+            columnspacing=1.4,
+            loc="lower center",
+            bbox_to_anchor=(0.5, 1.0),
+            ncols=columns,
+            title=fitted(title, width_of(ax)),
+            title_fontproperties={"size": FONT_SIZE},
+        )
+        if figure is None or legend.get_window_extent().width <= width_of(ax) * figure.dpi:
+            break
     legend.get_title().set(color=COLOUR, multialignment="center")

@@ -4,9 +4,7 @@ First-order lines, across which the minimiser changes, are bold; curves that sep
 of which a search at a random point, or diagrams inside, say otherwise are dotted.
 """
 
-import math
-import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
@@ -19,8 +17,9 @@ from ..equations import has_free_energy
 from ..records import FREE_ENERGY_GAP
 from ..records.curves import FINER, Curve, OrganisingPoint
 from ..records.phase_diagram import PhaseDiagram, Region
-from .appearance import COLOURS, plain_frame
+from .appearance import COLOURS, STRONG, plain_frame
 from .captions import branch_name, caption_parts_over, joined, legend_above
+from .phase_names import scaled, scaled_point, write_names
 from .quantities import parameter_symbol
 
 if TYPE_CHECKING:
@@ -38,7 +37,7 @@ LINES: dict[str, tuple[float, Any, str]] = {
     "threshold": (1.2, (0, (5.0, 2.5)), "uniform state loses stability"),
     "branch point": (1.2, (0, (1.0, 1.5)), "secondary branch point"),
 }
-FAINT, STRONG = "0.62", "0.1"
+FAINT = "0.62"
 MARKERS = {
     "tricritical": ("o", 6.5),
     "cusp": ("v", 7.0),
@@ -46,20 +45,15 @@ MARKERS = {
     "triple point": ("^", 7.0),
     "end point": ("D", 5.5),
 }
+# So many organising points are all named; of more, those on curves that separate regions, in units of the window.
+FEW, ON_CURVE, SMALLER = 12, 1e-4, 0.6
+# Entries in a row of the legend.
+ROW = 3
 # Distances above and below a curve, in windows, at which it is asked whether it separates regions: the small ones
 # where these are thin, as towards a cusp.
 BESIDE = (2e-3, 2e-4, 2e-5)
 # A line is vertical up to this share of the width.
 STRAIGHT = 1e-9
-# The raster on which places for names are sought, and the size of a letter in points.
-RASTER = (240, 160)
-LETTER = (0.52, 1.3)
-ROW = 3
-# Distances of names from their markers in points; cells that count as covered where another marker is as near to a
-# name as its own, and where the name is at the larger distance, with a line to it.
-NEAR, FAR = 5.0, 20.0
-CONFUSED, LED = 200.0, 20.0
-SIDES = ((1, 1), (-1, 1), (1, -1), (-1, -1), (0, 1), (0, -1), (1, 0), (-1, 0))
 
 
 @checked
@@ -86,14 +80,20 @@ def plot_phase_diagram(
     tints = _tints(diagram)
     for region in diagram.regions:
         _fill(ax, region, tints)
-    used = [kind for curve in diagram.curves for kind in _draw_curve(ax, diagram, curve, style)]
-    for point in diagram.special_points:
-        _mark(ax, point, (float(point.values[0]), diagram.height(point)))
+    tracks = [diagram.track(curve) for curve in diagram.curves]
+    strong = [_separates(diagram, *pair) for pair in zip(diagram.curves, tracks, strict=True)]
+    for each in zip(diagram.curves, tracks, strong, strict=True):
+        _draw_curve(ax, *each, style)
+    named, others = _by_importance(diagram, tracks, strong)
+    for points, colour in ((others, FAINT), (named, STRONG)):
+        for point in points:
+            _mark(ax, point, (float(point.values[0]), diagram.height(point)), colour)
     _frame(ax, diagram)
     if legend:
-        _explain(ax, diagram, tints, used)
+        used = {curve.type for curve, pieces in zip(diagram.curves, strong, strict=True) if np.any(pieces)}
+        _explain(ax, diagram, tints, used, {point.type for point in others})
     if names:
-        _write(ax, diagram)
+        write_names(ax, diagram, tracks, named)
     return ax
 
 
@@ -167,11 +167,10 @@ def _fill(ax: "Axes", region: Region, tints: dict[str, str]) -> None:
         ax.add_patch(PathPatch(path, facecolor="none", edgecolor="0.35", hatch=DOUBT, linewidth=0.0, zorder=0.7))
 
 
-def _draw_curve(ax: "Axes", diagram: PhaseDiagram, curve: Curve, style: dict[str, Any]) -> list[str]:
-    """Draw a curve, strong where it separates regions and faint elsewhere; return its type if anywhere strong."""
+def _draw_curve(ax: "Axes", curve: Curve, track: Floats, strong: NDArray[np.bool_], style: dict[str, Any]) -> None:
+    """Draw a curve, strong where it separates regions and faint elsewhere."""
     width, dashes, _ = LINES[curve.type]
-    x, y = diagram.track(curve).T
-    strong = _separates(diagram, curve, x, y)
+    x, y = track.T
     for start, stop, kind in _pieces(strong):
         part = slice(start, stop + 1)
         settings = {
@@ -182,11 +181,31 @@ def _draw_curve(ax: "Axes", diagram: PhaseDiagram, curve: Curve, style: dict[str
         }
         (line,) = ax.plot(x[part], y[part], **(settings | style))
         line.set_gid(curve.label)
-    return [curve.type] if np.any(strong) else []
 
 
-def _separates(diagram: PhaseDiagram, curve: Curve, x: Floats, y: Floats) -> NDArray[np.bool_]:
-    """Return for each piece between two points of a curve whether it separates regions, (P - 1,)."""
+def _by_importance(
+    diagram: PhaseDiagram, tracks: Sequence[Floats], strong: Sequence[NDArray[np.bool_]]
+) -> tuple[list[OrganisingPoint], list[OrganisingPoint]]:
+    """Return the organising points on curves that separate regions, of a crowded diagram, and the others."""
+    points = [
+        point for point in diagram.special_points if np.all(np.abs(scaled_point(diagram, point) - 0.5) <= 0.5)
+    ]
+    if len(points) <= FEW:
+        return points, []
+    ends = [np.append(False, pieces) | np.append(pieces, False) for pieces in strong]
+    bold = [scaled(diagram, track[own]) for track, own in zip(tracks, ends, strict=True)]
+    places = np.vstack([np.empty((0, 2)), *bold])
+    named: list[OrganisingPoint] = []
+    others: list[OrganisingPoint] = []
+    for point in points:
+        missed = np.abs(places - scaled_point(diagram, point)).max(axis=1).min(initial=1.0)
+        (named if missed <= ON_CURVE else others).append(point)
+    return named, others
+
+
+def _separates(diagram: PhaseDiagram, curve: Curve, track: Floats) -> NDArray[np.bool_]:
+    """Return for each piece between two points of the track of a curve whether it separates regions, (n - 1,)."""
+    x, y = track.T
     unit = diagram.window[1] - diagram.window[0]
     middles = np.linspace(0.0, len(curve) - 1.0, 2 * x.size - 1)[1::2]
     if _is_vertical(diagram, curve):
@@ -195,7 +214,9 @@ def _separates(diagram: PhaseDiagram, curve: Curve, x: Floats, y: Floats) -> NDA
         others = [_gaps_at(each, couplings) for each in diagram.curves if _beside(diagram, each, curve)]
         return np.asarray(_gaps_at(curve, couplings) < np.min([np.zeros(middles.size), *others], axis=0))
     found = [
-        any(
+        # Where directions are unstable on both sides nothing that is stable changes.
+        np.min(curve.unstable[int(place) : int(place) + 2]) <= 0
+        and any(
             _separates_at(diagram, curve, int(place), float(first), float(height), aside * unit) for aside in BESIDE
         )
         for place, first, height in zip(middles, 0.5 * (x[1:] + x[:-1]), 0.5 * (y[1:] + y[:-1]), strict=True)
@@ -248,12 +269,13 @@ def _pieces(strong: NDArray[np.bool_]) -> list[tuple[int, int, bool]]:
     return [(first, last, bool(strong[first])) for first, last in pairwise(cuts)]
 
 
-def _mark(ax: "Axes", point: OrganisingPoint, place: tuple[float, float]) -> None:
-    """Draw the marker of an organising point at a place."""
+def _mark(ax: "Axes", point: OrganisingPoint, place: tuple[float, float], colour: str = STRONG) -> None:
+    """Draw the marker of an organising point at a place, a smaller one if it is faint."""
     marker, size = MARKERS[point.type]
+    share, width, order = (1.0, 1.3, 3.0) if colour == STRONG else (SMALLER, 0.8, 2.2)
     ax.plot(
-        *place, marker=marker, markersize=size, color=STRONG, markerfacecolor="white", markeredgewidth=1.3,
-        linestyle="none", zorder=3.0,
+        *place, marker=marker, markersize=share * size, color=colour, markerfacecolor="white",
+        markeredgewidth=width, linestyle="none", zorder=order,
     )  # fmt: skip
 
 
@@ -267,7 +289,10 @@ def _frame(ax: "Axes", diagram: PhaseDiagram) -> None:
     ax.tick_params(labelsize=9)
 
 
-def _explain(ax: "Axes", diagram: PhaseDiagram, tints: dict[str, str], used: Sequence[str]) -> None:
+def _explain(
+    ax: "Axes", diagram: PhaseDiagram, tints: dict[str, str], used: Collection[str], unnamed: Collection[str]
+) -> None:
+    """Explain tints, hatching, the types of curves that are strong somewhere, and markers that have no names."""
     from matplotlib.lines import Line2D
     from matplotlib.patches import Patch
 
@@ -293,163 +318,17 @@ def _explain(ax: "Axes", diagram: PhaseDiagram, tints: dict[str, str], used: Seq
         for kind, (width, dashes, text) in LINES.items()
         if kind in used
     ]
+    handles += [
+        Line2D(
+            [], [], linestyle="none", marker=marker, markersize=SMALLER * size, color=FAINT,
+            markerfacecolor="white", label=kind,
+        )
+        for kind, (marker, size) in MARKERS.items()
+        if kind in unnamed
+    ]  # fmt: skip
     parts = caption_parts_over(diagram.problem, diagram.parameter, diagram.interval)
     legend_above(ax, handles, ROW, joined(parts))
 
 
 def _most(diagram: PhaseDiagram) -> int:
     return max((region.stable or 0 for region in diagram.regions), default=0)
-
-
-def _write(ax: "Axes", diagram: PhaseDiagram) -> None:
-    """Write the names of organising points and, where there is room, of regions."""
-    figure = ax.get_figure(root=True)
-    if figure is None:
-        return
-    figure.draw_without_rendering()
-    extent = ax.get_window_extent()
-    size = np.array([extent.width, extent.height]) * 72.0 / figure.dpi
-    taken = _curve_raster(diagram)
-    for point in diagram.special_points:
-        x, y = _scaled(diagram, point)
-        _take(taken, (float(x), float(y)), (float(8.0 / size[0]), float(8.0 / size[1])))
-    for point in diagram.special_points:
-        _name_point(ax, diagram, point, taken, size)
-    for region in diagram.regions:
-        text = branch_name(region.minimiser)
-        extra = region.stable - 1 if region.stable and has_free_energy(diagram.problem) else 0
-        further = [f"{text}\n{extra} more stable", text] if extra > 0 else [text]
-        inside = _raster(diagram, region) & ~taken
-        for name in further:
-            place = _room(inside, _box(name, 9.0, size))
-            if region.minimiser and place is not None:
-                x, y = _unscaled(diagram, *place)
-                ax.text(x, y, name, ha="center", va="center", fontsize=9, color="0.15", zorder=4.0)
-                break
-
-
-def _name_point(
-    ax: "Axes", diagram: PhaseDiagram, point: OrganisingPoint, taken: NDArray[np.bool_], size: Floats
-) -> None:
-    """Write the name of an organising point to the side of it on which there is room, and take its place."""
-    text = point.type
-    box = _box(text, 8.0, size)
-    own = _scaled(diagram, point)
-    if not np.all((own >= 0.0) & (own <= 1.0)):
-        return
-    others = [_scaled(diagram, other) for other in diagram.special_points if other is not point]
-    places = [
-        (own + side * (distance / size + 0.5 * np.array(box)), distance)
-        for distance in (NEAR, FAR)
-        for side in np.array(SIDES)
-    ]
-    cost = [
-        _covered(taken, (x, y), box)
-        + (LED if distance == FAR else CONFUSED * _is_confused((x, y), box, own, others, size))
-        for (x, y), distance in places
-    ]
-    best, distance = places[int(np.argmin(cost))]
-    place = float(best[0]), float(best[1])
-    _take(taken, place, box)
-    x, y = _unscaled(diagram, *place)
-    if distance == FAR:
-        line = {"arrowstyle": "-", "color": STRONG, "linewidth": 0.6, "shrinkA": 0.0, "shrinkB": 3.0}
-        ax.annotate("", _unscaled(diagram, float(own[0]), float(own[1])), (x, y), arrowprops=line, zorder=2.5)
-    ground = {"boxstyle": "square,pad=0.1", "facecolor": "white", "edgecolor": "none", "alpha": 0.7}
-    ax.text(x, y, text, ha="center", va="center", fontsize=8, color=STRONG, zorder=4.0, bbox=ground)
-
-
-def _scaled(diagram: PhaseDiagram, point: OrganisingPoint) -> Floats:
-    """Return the place of an organising point in shares of the axes."""
-    (low, high), (lowest, highest) = diagram.interval, diagram.window
-    x, y = (float(point.values[0]) - low) / (high - low), (diagram.height(point) - lowest) / (highest - lowest)
-    return np.array([x, y])
-
-
-def _is_confused(
-    place: tuple[float, float], box: tuple[float, float], own: Floats, others: Sequence[Floats], size: Floats
-) -> bool:
-    """Return whether a name, a box about a place, is no nearer to its own marker than to one of the others."""
-
-    def distance(marker: Floats) -> float:
-        beyond = np.maximum(np.abs(marker - np.array(place)) - 0.5 * np.array(box), 0.0)
-        return float(np.linalg.norm(beyond * size))
-
-    # Sizes of letters are estimates.
-    return any(distance(other) < distance(own) + 2.0 * NEAR for other in others)
-
-
-def _unscaled(diagram: PhaseDiagram, x: float, y: float) -> tuple[float, float]:
-    (low, high), (lowest, highest) = diagram.interval, diagram.window
-    return low + x * (high - low), lowest + y * (highest - lowest)
-
-
-def _box(text: str, font: float, size: Floats) -> tuple[float, float]:
-    """Return width and height of a text in shares of the axes."""
-    lines = text.split("\n")
-    plain = max(len(re.sub(r"[${}_]", "", line)) for line in lines)
-    return LETTER[0] * font * plain / float(size[0]), LETTER[1] * font * len(lines) / float(size[1])
-
-
-def _raster(diagram: PhaseDiagram, region: Region) -> NDArray[np.bool_]:
-    """Return which cells of the raster are in a region, (rows, columns)."""
-    (low, high), (lowest, highest) = diagram.interval, diagram.window
-    columns, rows = RASTER
-    x = low + (high - low) * (np.arange(columns) + 0.5) / columns
-    y = lowest + (highest - lowest) * (np.arange(rows) + 0.5) / rows
-    cells = np.zeros((rows, columns), dtype=bool)
-    for first, lower, upper in region.strips():
-        within = (x >= first[0]) & (x <= first[-1])
-        bottom, top = (np.interp(x[within], first, side) for side in (lower, upper))
-        cells[:, within] |= (y[:, np.newaxis] >= bottom) & (y[:, np.newaxis] <= top)
-    return cells
-
-
-def _curve_raster(diagram: PhaseDiagram) -> NDArray[np.bool_]:
-    """Return which cells of the raster curves pass."""
-    cells = np.zeros(RASTER[::-1], dtype=bool)
-    (low, high), (lowest, highest) = diagram.interval, diagram.window
-    for curve in diagram.curves:
-        track = (diagram.track(curve) - [low, lowest]) / [high - low, highest - lowest]
-        fine = np.linspace(0.0, len(track) - 1.0, 8 * len(track))
-        x, y = (np.interp(fine, np.arange(len(track)), side) for side in track.T)
-        inside = (x >= 0.0) & (x < 1.0) & (y >= 0.0) & (y < 1.0)
-        cells[(y[inside] * RASTER[1]).astype(int), (x[inside] * RASTER[0]).astype(int)] = True
-    return cells
-
-
-def _room(free: NDArray[np.bool_], box: tuple[float, float]) -> tuple[float, float] | None:
-    """Return the middle of a box of a size in shares with most free room about it; None if there is none."""
-    width, height = (max(1, math.ceil(side * cells)) for side, cells in zip(box, RASTER, strict=True))
-    best = None
-    # The box is made wider for as long as there is a place for it.
-    for margin in range(1, 40):
-        rows, columns = height + 2 * margin, width + 2 * margin
-        if rows > free.shape[0] or columns > free.shape[1]:
-            break
-        windows = np.lib.stride_tricks.sliding_window_view(free, (rows, columns))[::2, ::2]
-        places = np.argwhere(windows.all(axis=(2, 3)))
-        if not len(places):
-            break
-        middle = np.mean(places, axis=0)
-        row, column = 2 * places[int(np.argmin(np.sum((places - middle) ** 2, axis=1)))]
-        best = (column + 0.5 * columns) / RASTER[0], (row + 0.5 * rows) / RASTER[1]
-    return best
-
-
-def _slices(place: tuple[float, float], box: tuple[float, float]) -> tuple[slice, slice]:
-    (x, y), (width, height) = place, box
-    rows = slice(max(0, int((y - 0.5 * height) * RASTER[1])), max(0, int((y + 0.5 * height) * RASTER[1]) + 1))
-    columns = slice(max(0, int((x - 0.5 * width) * RASTER[0])), max(0, int((x + 0.5 * width) * RASTER[0]) + 1))
-    return rows, columns
-
-
-def _covered(taken: NDArray[np.bool_], place: tuple[float, float], box: tuple[float, float]) -> float:
-    """Return how much of a box is taken, and by far more if it leaves the axes."""
-    (x, y), (width, height) = place, box
-    outside = x - 0.5 * width < 0.0 or x + 0.5 * width > 1.0 or y - 0.5 * height < 0.0 or y + 0.5 * height > 1.0
-    return float(np.sum(taken[_slices(place, box)])) + 1e6 * outside
-
-
-def _take(taken: NDArray[np.bool_], place: tuple[float, float], box: tuple[float, float]) -> None:
-    taken[_slices(place, box)] = True

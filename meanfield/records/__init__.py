@@ -15,10 +15,10 @@ from .curves import Curve as Curve
 from .curves import CurvePoint as CurvePoint
 from .curves import CurveType as CurveType
 from .curves import OrganisingPoint as OrganisingPoint
-from .curves import smooth as smooth
 from .diagram import Diagram as Diagram
 from .ensemble import Ensemble as Ensemble
 from .flow_map import FlowMap as FlowMap
+from .heights import RelativeHeights as RelativeHeights
 from .observables import ANGULAR_VELOCITY as ANGULAR_VELOCITY
 from .observables import DISSIPATION as DISSIPATION
 from .observables import ENERGY_DISSIPATION as ENERGY_DISSIPATION

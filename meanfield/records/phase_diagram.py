@@ -17,8 +17,9 @@ from ..errors import InvalidInput, did_you_mean
 from ..harmonics import moment_columns
 from ..wording import describe_over
 from .columns import COUPLING, parameter_column
-from .curves import Curve, OrganisingPoint, smooth
+from .curves import Curve, OrganisingPoint
 from .diagram import is_index
+from .heights import RelativeHeights
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -194,10 +195,16 @@ class PhaseDiagram(SavedRecord):
 
     def track(self, curve: Curve) -> Floats:
         """Return points on a curve, (n, 2), parameter and height, more of them than it has itself."""
-        places = np.column_stack([curve.first, self.heights(curve)])
-        if len(places) < 3:
-            return places
-        return smooth(curve.arclength, places, np.gradient(places, curve.arclength, axis=0, edge_order=2))
+        return self._relative_heights.track(curve) if self.unit == "relative_coupling" else curve.track
+
+    @cached_property
+    def _relative_heights(self) -> RelativeHeights:
+        kinks = [
+            float(point.values[0])
+            for point in self.special_points
+            if point.type == "mode interaction" and not (np.any(point.cosine[1:]) or np.any(point.sine[1:]))
+        ]
+        return RelativeHeights(self.problem, self.parameter, tuple(kinks))
 
     def height(self, point: OrganisingPoint) -> float:
         """Return an organising point in units of the window, nan where that is not known."""

@@ -60,8 +60,11 @@ class Found:
     def borders(self) -> list[Floats]:
         """The pieces of the tracks on which no direction of a state is unstable but those that change there.
 
-        Elsewhere no stable state begins, ends or becomes the lowest.
+        Elsewhere no stable state begins, ends or becomes the lowest. Where stable branches were left all tracks: a
+        region with what is not known of them is the smaller.
         """
+        if any(section.leaves_stable_states for section in self.sections):
+            return self.tracks
         return [piece for pair in zip(self.curves, self.tracks, strict=True) for piece in _stable_pieces(*pair)]
 
     def _origin(self, found: Curve) -> str:

@@ -111,6 +111,11 @@ class Section:
                     return True
         return False
 
+    @property
+    def leaves_stable_states(self) -> bool:
+        """Whether a stable branch was left before its own end, beyond which nothing is known of it."""
+        return any(map(_is_left, self._pieces))
+
     def phase(self, height: float) -> Phase | None:
         """Return what is stable at a height in units of the window, None where a stable state is not known.
 
@@ -211,11 +216,14 @@ def _pieces(diagram: Diagram, branch: Branch) -> list[_Piece]:
     ]
 
 
+def _is_left(piece: _Piece) -> bool:
+    """Return whether a piece ends where its branch was left before its own end."""
+    return piece.start + piece.coupling.size == len(piece.branch) and piece.branch.outcome.goes_on
+
+
 def _goes_on_to(piece: _Piece, coupling: float) -> bool:
     """Return whether a coupling is beyond the end of a piece at which its branch was left before its own end."""
-    end = float(piece.coupling[-1])
-    last = piece.start + piece.coupling.size == len(piece.branch)
-    return last and piece.branch.outcome.goes_on and (coupling - end) * float(piece.rate[-1]) > 0.0
+    return _is_left(piece) and (coupling - float(piece.coupling[-1])) * float(piece.rate[-1]) > 0.0
 
 
 def _equal(one: _Piece, other: _Piece) -> list[float]:

@@ -1,7 +1,7 @@
 """The window of a phase diagram: a parameter, its interval, and the range of couplings or relative couplings."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
 
@@ -10,9 +10,9 @@ import numpy.typing as npt
 from scipy.optimize import brentq
 
 from meanfield import Curve, Equation, InvalidInput
-from meanfield.equations import Interaction, at_uniform
-from meanfield.records import smooth
-from meanfield.theory import critical_modes, transition_coupling
+from meanfield.equations import Interaction
+from meanfield.records import RelativeHeights
+from meanfield.theory import transition_coupling
 
 from ..arguments import require_parameter_range, require_range
 from ..bases import EPS
@@ -57,7 +57,6 @@ class Window:
     relative: bool
     heights: tuple[float, float]
     kinks: tuple[float, ...] = ()
-    _units: dict[float, float] = field(default_factory=dict, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         if self.parameter == "coupling":
@@ -90,17 +89,7 @@ class Window:
         InvalidInput
             If heights are relative and there is no positive critical coupling.
         """
-        if not self.relative:
-            return 1.0
-        if value not in self._units:
-            critical = self.critical(value)
-            if critical is None:
-                raise InvalidInput(
-                    f"at {self.parameter} = {value:g} there is no positive critical coupling to be relative to; "
-                    "give the window in couplings, such as --coupling 0 5 or coupling=(0.0, 5.0)"
-                )
-            self._units[value] = critical
-        return self._units[value]
+        return self._relative_heights.unit(value) if self.relative else 1.0
 
     def couplings(self, value: float) -> tuple[float, float]:
         """Return the range of couplings at a value of the parameter."""
@@ -194,53 +183,15 @@ class Window:
         (low, high), (lowest, highest) = self.interval, self.heights
         return low + x * (high - low), lowest + y * (highest - lowest)
 
-    def _unit_slope(self, value: float) -> float:
-        """Return the derivative of the smallest positive critical coupling in the parameter."""
-        problem, critical = self.at(value), self.unit(value)
-        mode = critical_modes(problem, critical, critical)[0].modes[0]
-        derivatives = at_uniform(problem.at(coupling=critical)).strength_derivatives(self.parameter, mode)
-        return float(-critical * derivatives[mode])
-
     def track(self, curve: Curve) -> Floats:
         """Return points on a curve, (n, 2), with the window as the unit square, finer than its own."""
         (low, high), (lowest, highest) = self.interval, self.heights
-        sides = np.array([high - low, highest - lowest])
-        height, rise = np.asarray(curve.second), curve.tangent[:, 1]
-        if self.relative:
-            # The derivative of kappa/kappa_c along the curve.
-            units = np.array([self.unit(value) for value in curve.first.tolist()])
-            falls = np.array([self._unit_slope(value) for value in curve.first.tolist()])
-            height = height / units
-            rise = (rise - height * falls * curve.tangent[:, 0]) / units
-        slopes = np.column_stack([curve.tangent[:, 0], rise])
-        track = smooth(curve.arclength, np.column_stack([curve.first, height]), slopes)
-        return np.asarray((self._bent(curve, track) - [low, lowest]) / sides)
+        track = self._relative_heights.track(curve) if self.relative else curve.track
+        return np.asarray((track - [low, lowest]) / [high - low, highest - lowest])
 
-    def _bent(self, curve: Curve, track: Floats) -> Floats:
-        """Return a track with relative couplings whose kinks are where they belong."""
-        kinks = np.array(self.kinks if self.relative else ())
-        first = curve.first
-        across = np.any((first[:-1, np.newaxis] - kinks) * (first[1:, np.newaxis] - kinks) <= 0.0, axis=1)
-        if not across.any():
-            return track
-        # The coupling itself is smooth there.
-        exact = smooth(curve.arclength, np.column_stack([first, curve.second]), curve.tangent)
-        inside = np.append(np.repeat(across, (len(track) - 1) // across.size), False)
-        bent = track.copy()
-        bent[inside, 1] = [coupling / self.unit(value) for value, coupling in exact[inside].tolist()]
-        for place, kink in sorted(
-            ((p, k) for k in kinks.tolist() for p in _steps_over(bent[:, 0], k)), reverse=True
-        ):
-            (one, below), (other, above) = exact[place], exact[place + 1]
-            share = (kink - one) / (other - one)
-            corner = kink, (below + share * (above - below)) / self.unit(kink)
-            bent = np.insert(bent, place + 1, corner, axis=0)
-        return bent
-
-
-def _steps_over(values: Floats, value: float) -> list[int]:
-    """Return the places of the values that lie, with the next one, on two sides of a given one."""
-    return np.flatnonzero((values[:-1] - value) * (values[1:] - value) < 0.0).tolist()
+    @cached_property
+    def _relative_heights(self) -> RelativeHeights:
+        return RelativeHeights(self.problem, self.parameter, self.kinks)
 
 
 def evenly(interval: tuple[float, float], count: int, avoided: Sequence[float] = (0.0,)) -> Sequence[float]:

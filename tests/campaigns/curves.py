@@ -40,6 +40,15 @@ FOLLOWED = ("fold", "transition", "branch point")
 
 def on_circle(generator: np.random.Generator) -> Finding:
     """Series of two to four modes, with or without a field, attention and rods, on the circle."""
+    return same_curve(generator, _on_circle(generator), (0.5, 4.0))
+
+
+def at_one_coupling(generator: np.random.Generator) -> Finding:
+    """The same in two other parameters, the coupling fixed."""
+    return same_curve(generator, _on_circle(generator), (0.5, 4.0), fixed=True)
+
+
+def _on_circle(generator: np.random.Generator) -> Equation:
     confinement = None
     if generator.uniform() < 0.35:
         field = np.round(generator.uniform(-0.4, 0.4, int(generator.integers(1, 3))), 3)
@@ -50,8 +59,7 @@ def on_circle(generator: np.random.Generator) -> Finding:
         potential = Transformer(round(float(generator.uniform(1.0, 8.0)), 3))
     elif kind < 0.25:
         potential = Onsager() + potential
-    problem = McKeanVlasov(Circle(), potential, confinement=confinement)
-    return same_curve(generator, problem, (0.5, 4.0))
+    return McKeanVlasov(Circle(), potential, confinement=confinement)
 
 
 def on_sphere(generator: np.random.Generator) -> Finding:
@@ -81,11 +89,17 @@ SUBJECTS = {
     "curves-in-finer-steps": on_circle,
     "sphere-curves-in-finer-steps": on_sphere,
     "law-curves-in-finer-steps": of_laws,
+    "curves-at-one-coupling-in-finer-steps": at_one_coupling,
 }
 
 
-def same_curve(generator: np.random.Generator, problem: Equation, interval: tuple[float, float]) -> Finding:
-    """Judge the curve of a random special point of a diagram along a random parameter by one in finer steps."""
+def same_curve(
+    generator: np.random.Generator, problem: Equation, interval: tuple[float, float], *, fixed: bool = False
+) -> Finding:
+    """Judge the curve of a random special point of a diagram along a random parameter by one in finer steps.
+
+    In another random parameter and a fixed coupling, or in the coupling.
+    """
     made = f"bifurcation_diagram({problem!r}, {interval}, rates=False)"
     try:
         diagram = bifurcation_diagram(problem, interval, rates=False)
@@ -97,13 +111,15 @@ def same_curve(generator: np.random.Generator, problem: Equation, interval: tupl
     event = events[int(generator.integers(len(events)))]
     names = [name for name in event.problem.parameters if name != "coupling"]
     name = names[int(generator.integers(len(names)))]
+    others = [other for other in names if other != name]
+    against = others[int(generator.integers(len(others)))] if fixed and others else None
     value = float(event.problem.parameters[name])
     low, high = (value + side * (0.2 + abs(value)) * generator.uniform(0.1, 0.6) for side in (-1, 1))
     along = (round(low, 4), round(high, 4))
     number = diagram.special_points.index(event)
-    call = f"curve({made}.special_points[{number}], {name!r}, {along})"
+    call = f"curve({made}.special_points[{number}], {name!r}, {along}, against={against!r})"
     try:
-        one, other = (curve(event, name, along, method=method) for method in (None, FINER))
+        one, other = (curve(event, name, along, against=against, method=method) for method in (None, FINER))
     except InvalidInput as error:
         return Finding(Verdict.REFUSED, call, str(error))
     errors = [*_differences(one, other, event), *_unexplained(one)]

@@ -95,6 +95,8 @@ def tiny(rng: np.random.Generator) -> Finding:
     """Fields of relative size 1e-16 to 1e-6: the states without a field, turned to where the field holds them."""
     size = 10.0 ** rng.uniform(-16.0, -6.0)
     field = size * np.round(rng.normal(size=int(rng.integers(1, 3))), 2)
+    if not field.any():
+        field[0] = size
     coupling = round(float(rng.uniform(0.5, 6.0)), 3)
     if abs(coupling - 2.0) < 0.05:
         # Beside the critical coupling a field moves states by its root.

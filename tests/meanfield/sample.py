@@ -25,6 +25,7 @@ from meanfield import (
     Region,
     SpecialPoint,
     Transformer,
+    critical_coupling,
 )
 
 Q = 0.8
@@ -288,8 +289,17 @@ def made_up_phase_diagram():
 
 def line_of_transitions():
     """A curve in beta and the coupling with states of numbers that resemble those of a first-order line."""
-    beta = np.linspace(2.5, 4.0, 5)
-    coupling = 1.2 - 0.2 * beta
+    arclength = np.linspace(0.0, 1.0, 5)
+
+    def at(places):
+        beta, relative = 2.5 + 1.5 * places, 1.0 - 0.05 * places
+        units = [critical_coupling(McKeanVlasov(Circle(), Transformer(value))) for value in beta.tolist()]
+        return beta, relative, relative * units
+
+    beta, relative, coupling = at(arclength)
+    rates = [
+        (after - before) / 2e-5 for before, after in zip(at(arclength - 1e-5), at(arclength + 1e-5), strict=True)
+    ]
     point = OrganisingPoint(
         type="tricritical",
         parameters=("beta", "coupling"),
@@ -315,15 +325,15 @@ def line_of_transitions():
         interval=(2.5, 4.0),
         values=np.column_stack([beta, coupling]),
         coupling=coupling,
-        relative_coupling=np.linspace(1.0, 0.95, 5),
+        relative_coupling=relative,
         cosine=cosine,
         sine=np.zeros((5, 3)),
         observables={"free_energy_gap": np.zeros(5)},
         residual=np.full(5, 2e-16),
         unstable=np.zeros(5, dtype=int),
         modes=np.full(5, 2),
-        arclength=np.linspace(0.0, 1.0, 5),
-        tangent=np.tile([0.98, -0.2], (5, 1)),
+        arclength=arclength,
+        tangent=np.column_stack([rates[0], rates[2]]),
         point_labels=("tricritical", "", "", "", "EP"),
         outcome=Outcome.LEFT_INTERVAL,
         other_cosine=np.tile([1.0, 0.0, 0.0], (5, 1)),

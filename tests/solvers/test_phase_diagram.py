@@ -136,6 +136,22 @@ def test_relative_heights_of_a_curve_have_their_kink_where_two_thresholds_cross(
     assert abs(float(np.interp(x, *track[np.argsort(track[:, 0])].T)) - y) <= ON_CURVE
 
 
+def test_a_line_is_drawn_as_one_across_the_kink_of_the_critical_coupling():
+    """Where modes 1 and 2 are critical together, between two points of a line that are far apart."""
+    potential = CosineSeries((-1.0, -0.9, -0.8))
+    diagram = phase_diagram(McKeanVlasov(Circle(), potential), ("w2", (-1.4, -0.6)), examine=False)
+    (line,) = [each for each in diagram.curves if each.type == "transition" and not each.unstable.any()]
+    track, fine = diagram.track(line), line.track
+    assert -1.0 in track[:, 0]
+    units = [
+        critical_coupling(McKeanVlasov(Circle(), CosineSeries((-1.0, w2, -0.8)))) for w2 in track[:, 0].tolist()
+    ]
+    order = np.argsort(fine[:, 0])
+    np.testing.assert_allclose(track[:, 1] * units, np.interp(track[:, 0], *fine[order].T), rtol=1e-5)
+    drawn = [each for each in diagram.plot().get_lines() if each.get_gid() == line.label]
+    assert (len(track), True) in [(len(each.get_xdata()), each.get_linewidth() > 2.0) for each in drawn]
+
+
 @pytest.mark.parametrize("make", [of_the_transformer, of_the_cusp])
 def test_regions_hold_at_random_points(make):
     assert disagreements(make(), 30, 7) == []
