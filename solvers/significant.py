@@ -83,7 +83,8 @@ def significant_among(problem: Equation, degrees: Integers) -> SignificantDegree
     strongest = relative.max()
     if strongest == 0.0:
         return SignificantDegrees(degrees[:0], False, reach)
-    complete = _beyond(problem.potential, problem.domain, reach) <= NEGLIGIBLE * float(strongest)
+    potential: Any = problem.potential
+    complete = _beyond(potential, problem.domain, reach) <= NEGLIGIBLE * float(strongest)
     significant = relative > NEGLIGIBLE * strongest
     if problem.velocity.radial(problem.domain, 1) is not None:
         # The coefficients of the radial drive, derivatives of those of the drive, decay one degree later.

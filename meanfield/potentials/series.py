@@ -121,10 +121,10 @@ def cosine_sum_slope(coefficients: Array, angle: npt.ArrayLike) -> Array:
 def scaled_bessel(size: float, degree: int) -> Array:
     r"""Return :math:`e^{-x} I_k(x)`, k = 0..degree, x = size > 0, to a few longdouble roundings.
 
-    They are the probabilities that two Poisson numbers of mean x/2 differ by k (Skellam 1946), sums of few terms if x
-    is not large. Else by backward recurrence of the ratios :math:`I_k/I_{k-1} = 1/(2k/x + I_{k+1}/I_k)` (Gautschi),
-    normalised by :math:`e^x = I_0 + 2\sum I_k`. All terms are positive, which keeps the two or three digits that
-    ``scipy.special.ive`` loses.
+    They are the probabilities that two Poisson numbers of mean x/2 differ by k (Skellam 1946), sums of few terms if
+    x is not large. Else by backward recurrence of the ratios :math:`I_k/I_{k-1} = 1/(2k/x + I_{k+1}/I_k)`
+    (Gautschi), normalised by :math:`e^x = I_0 + 2\sum I_k`. All terms are positive, which keeps the two or three
+    digits that ``scipy.special.ive`` loses.
     """
     return _poisson_differences(size, degree) if size <= _SUMMED else _by_ratios(size, degree)
 

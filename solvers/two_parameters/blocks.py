@@ -45,7 +45,7 @@ class ComplementaryBlock:
     def __init__(self, state: AtState, plane: Plane, complement: Complement, degrees: Integers) -> None:
         self.state, self.complement, self.degrees = state, complement, degrees
         self.weights = 1.0 / degrees
-        self.coefficients = plane.coefficients(*state.place, degrees)
+        self.coefficients = state.coefficients.among(degrees)
         self.covariance = complement.covariance(self._response, degrees)
         attractions = self.coefficients.attractions / self.weights
         self.matrix = np.eye(degrees.size) - self.weights[:, None] * self.covariance * attractions

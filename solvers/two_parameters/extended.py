@@ -22,7 +22,8 @@ from ..equation import Evaluation, StationaryEquation
 from ..limits import MAX_UNKNOWNS
 from ..significant import even_size
 from .at_place import state_at
-from .plane import Place, Plane
+from .coefficients import Place
+from .plane import Plane
 from .stability import class_determinant
 from .states import AtState
 

@@ -13,9 +13,9 @@ from ..branches.arclength import Arclength
 from ..branches.continuation import PREDICTED_FROM, End, Point, hermite, length, trace
 from ..newton import POLISHED, Newton, correct
 from .arc import ROUNDINGS, Arc
+from .coefficients import is_double
 from .events import KNOWN, events_between
 from .knots import Event, Knot, Side, extended, rounding_at, vertical
-from .plane import is_double
 
 # A loop has at least so many points.
 FEWEST_IN_LOOP = 8

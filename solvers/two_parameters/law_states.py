@@ -25,7 +25,8 @@ from ..geometry import Sampled
 from ..nodal import NodalEquation
 from ..sizing import equation_in, in_confinement
 from ..softmax import SoftmaxEquation
-from .plane import Coefficients, Plane
+from .coefficients import Coefficients
+from .plane import Plane
 from .states import AtState, WeightedBasis
 
 

@@ -18,7 +18,7 @@ import numpy as np
 
 from ..bases import EPS, Basis, Floats, Gibbs, Integers, log1p_beyond_linear, resolved
 from ..geometry import Density, Measure
-from .plane import Coefficients
+from .coefficients import Coefficients
 
 # Below this sum of sigma a^2 the terms of the free energy are summed without their common second order.
 SMALL = 2e-3
