@@ -53,7 +53,7 @@ class ComplementaryBlock:
             density = Density(state.weighted.basis, state.field, state.gibbs.moments)
             turns = (self.weights * complement.rotation(density, degrees).T).T
             # The uniform state, at which a curve may end, has none.
-            if np.any(turns):
+            if turns.any():
                 self.matrix = plus_projector(self.matrix, turns)
 
     @cached_property

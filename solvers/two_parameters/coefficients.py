@@ -59,7 +59,8 @@ class Couplings:
         self._potential = plane.potential_of(self.law)
         multipliers = plane.multipliers(self._potential, last)
         if plane.in_coupling:
-            self.factor = -plane.sign * q / np.sqrt((multipliers[plane.reference] ** 2).sum())
+            own = multipliers[plane.reference]
+            self.factor = -plane.sign * q / np.sqrt(own @ own)
         else:
             self.factor = -np.longdouble(plane.problem.fixed_coupling) / self.noise
         self.sigma = self.factor * multipliers

@@ -15,6 +15,7 @@ from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
+from scipy.linalg.blas import dasum
 
 from ..bases import EPS, Basis, Floats, Gibbs, Integers, log1p_beyond_linear, resolved
 from ..geometry import Density, Measure
@@ -217,7 +218,7 @@ class GradientState(AtState):
         """
         basis, sigma = self.weighted.basis, self.coefficients.attractions
         quadratic = 0.5 * sigma * self.moments**2
-        if np.any(self.coefficients.forces) or float(np.abs(quadratic).sum()) > SMALL:
+        if self.coefficients.forces.any() or dasum(quadratic) > SMALL:
             return float(quadratic.sum()) - self.gibbs.log_partition
         strengths = sigma * basis.squares
         cubic = basis.mean_beyond_quadratic(self.field)
