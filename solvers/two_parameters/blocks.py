@@ -14,11 +14,10 @@ modes being :math:`dF/u` and :math:`dF/p`,
 .. math:: d\langle\chi\phi/u\rangle = \langle\chi\phi\, d\tilde f/u\rangle - \langle\chi\phi\, du/u^2\rangle .
 """
 
-from functools import cached_property
-
 import numpy as np
 
 from ..bases import Floats, Integers
+from ..computed import computed_once
 from ..geometry import Complement, Density, Measure, Sampled
 from ..projectors import plus_projector
 from .law_states import SoftmaxState
@@ -56,7 +55,7 @@ class ComplementaryBlock:
             if turns.any():
                 self.matrix = plus_projector(self.matrix, turns)
 
-    @cached_property
+    @computed_once
     def _response(self) -> Measure:
         """The measure under which integrals of products of two modes are the change of their means."""
         return self.state.measure(1)

@@ -1,7 +1,7 @@
 """Coefficients of the field at a point of the plane of two parameters, see :mod:`solvers.two_parameters.plane`."""
 
 from collections.abc import Callable
-from functools import cached_property, partial
+from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -10,6 +10,7 @@ from meanfield import Equation, Number
 from meanfield.harmonics import moduli
 
 from ..bases import Basis, Floats, Integers
+from ..computed import computed_once
 
 if TYPE_CHECKING:
     from .plane import Plane
@@ -69,12 +70,12 @@ class Couplings:
         """Return the change of sigma by that of the multipliers as a parameter changes by a unit, (last + 1,)."""
         return self.factor * unit * self.plane.multiplier_slopes(self._potential, name, self.last)
 
-    @cached_property
+    @computed_once
     def change(self) -> Any:
         """The derivatives of sigma in x by those of the multipliers, the norm of these left as it is."""
         return self.change_with(self.plane.other, self.plane.unit)
 
-    @cached_property
+    @computed_once
     def growth(self) -> Any:
         """The derivative of the logarithm of the norm of the multipliers in x."""
         reference, q = self.plane.reference, np.longdouble(self.point[1])
@@ -129,7 +130,7 @@ class Coefficients:
             np.abs(self.forces).max() <= VANISHED * np.abs(self.slopes[1]).max(initial=0.0)
         )
 
-    @cached_property
+    @computed_once
     def slopes(self) -> tuple[Floats, Floats]:
         """The derivatives of sigma and of f in x and q, (2, size) each."""
         plane, couplings = self._plane, self._couplings
@@ -147,7 +148,7 @@ class Coefficients:
                 forces[row] = unit * self._force_slopes(name)
         return attractions, forces
 
-    @cached_property
+    @computed_once
     def place(self) -> Place:
         """The point of the plane."""
         plane, couplings, (x, q) = self._plane, self._couplings, self._couplings.point
@@ -165,7 +166,7 @@ class Coefficients:
         values = (other, strength) if swapped else (strength, other)
         return Place(plane.at(x, q, coupling, couplings.law), values, slopes[::-1] if swapped else slopes)
 
-    @cached_property
+    @computed_once
     def _confinement(self) -> Any:
         return self._plane.confinement_at(*self._couplings.point)
 

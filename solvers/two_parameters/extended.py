@@ -6,7 +6,6 @@ so that :func:`solvers.branches.continuation.trace` follows their solutions as i
 
 import math
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
-from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -17,6 +16,7 @@ from meanfield.records import CurveType
 
 from ..bases import EPS, Basis, Floats, Gibbs, Integers
 from ..branches.continuation import Point, length
+from ..computed import computed_once
 from ..domains import solvers_of
 from ..equation import Evaluation, StationaryEquation
 from ..limits import MAX_UNKNOWNS
@@ -83,7 +83,7 @@ class System:
         """The point of the plane."""
         return self.states[0].coefficients.place
 
-    @cached_property
+    @computed_once
     def derivatives(self) -> tuple[Floats, Floats]:
         """The derivatives of the residual in the unknowns, (size, size), and in q, (size,)."""
         raise NotImplementedError
@@ -319,7 +319,7 @@ class ExtendedEquation(StationaryEquation):
         """
         return any(length(b[broken], 0.0) < RETAINED * length(last[broken], 0.0) for broken in self._broken_by_odd)
 
-    @cached_property
+    @computed_once
     def _broken_by_odd(self) -> list[Integers]:
         """The places of the unknowns that vanish where a state has an odd multiple of its symmetry."""
         return [

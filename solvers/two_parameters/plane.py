@@ -13,7 +13,6 @@ interval, and in units of its length, so that its coordinate is positive too.
 
 import contextlib
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -24,6 +23,7 @@ from meanfield.equations import NEGLIGIBLE, Capability, is_velocity
 
 from ..bases import EPS, Basis, Floats, Integers
 from ..bases.confining import ConfiningField
+from ..computed import computed_once
 from ..domains import solvers_of
 from ..significant import common_symmetry
 from ..sizing import common_field
@@ -66,30 +66,30 @@ class Plane:
     axis: float | None
     reference: Integers
 
-    @cached_property
+    @computed_once
     def other(self) -> str:
         """The parameter of the coordinate x."""
         return self.names[0] if self.names[1] == COUPLING else self.names[1]
 
-    @cached_property
+    @computed_once
     def in_coupling(self) -> bool:
         """Whether the coupling is one of the two."""
         return COUPLING in self.names
 
-    @cached_property
+    @computed_once
     def _moves_velocity(self) -> bool:
         return is_velocity(self.problem.law)
 
-    @cached_property
+    @computed_once
     def _moves_noise(self) -> bool:
         return any(role == "noise" for role, _ in self.roles.values())
 
-    @cached_property
+    @computed_once
     def confined(self) -> bool:
         """Whether there is a confinement, so that rotations are not free and the uniform density is no state."""
         return self.problem.confinement is not None
 
-    @cached_property
+    @computed_once
     def samples(self) -> list[Equation]:
         """The equation at the start and, where the confinement changes with a parameter, about the plane."""
         found = [self.problem]
@@ -108,17 +108,17 @@ class Plane:
                     found.append(self.problem.replace(confinement=moved))
         return found
 
-    @cached_property
+    @computed_once
     def zonal(self) -> bool:
         """Whether all over the plane the confinement, if any, is a function of the angle to the north pole."""
         return all(each.zonal for each in self.samples)
 
-    @cached_property
+    @computed_once
     def confining_symmetry(self) -> int:
         """The greatest common divisor of the degrees of the confinement all over the plane, 0 without one."""
         return common_symmetry(self.samples)
 
-    @cached_property
+    @computed_once
     def axes(self) -> tuple[float, ...]:
         """The angles of all reflection axes of the confinement on the circle, as many as its symmetry or none."""
         if self.axis is None:
@@ -139,7 +139,7 @@ class Plane:
             return np.asarray(turned)
         return np.concatenate([turned, np.exp(-2j * self.axis * degrees) * turned.conj()])
 
-    @cached_property
+    @computed_once
     def held_by(self) -> ConfiningField | None:
         """On the ordinary sphere a field with the symmetries of the confinement, None without one."""
         if not self.confined:
@@ -148,29 +148,29 @@ class Plane:
             return common_field(self.samples)
         return ConfiningField.of_one_angle(np.eye(1, 2, 1 - self.confining_symmetry % 2)[0])
 
-    @cached_property
+    @computed_once
     def symmetries(self) -> Group:
         """The group of the confinement on the ordinary sphere all over the plane, where it has no axis."""
         assert self.held_by is not None
         return symmetry_of_field(self.held_by)
 
-    @cached_property
+    @computed_once
     def of_gradient(self) -> bool:
         """Whether the law is the gradient law, whose field is a sum of modes."""
         return not self.problem.lacks(Capability.GRADIENT)
 
-    @cached_property
+    @computed_once
     def sign(self) -> int:
         """The sign of the coupling."""
         return 1 if self.problem.fixed_coupling > 0 else -1
 
-    @cached_property
+    @computed_once
     def scaled(self) -> tuple[tuple[str, float], ...]:
         """The parameters of x and q, with the change of each by one; that of x alone if q is of the coupling."""
         other = (self.other, self.unit)
         return (other,) if self.in_coupling else (other, (self.names[0], self.length))
 
-    @cached_property
+    @computed_once
     def roles(self) -> dict[str, tuple[str, str]]:
         """The fields of the two parameters, and their names there."""
         return {name: self.problem.place_of(name) for name in self.names}
@@ -259,12 +259,12 @@ class Plane:
                 potential = potential.with_parameter(own, value)
         return potential
 
-    @cached_property
+    @computed_once
     def numbers(self) -> Floats:
         """The numbers of harmonics N_k of the degrees of reference."""
         return np.array([self.problem.domain.multiplicity(k) for k in self.reference.tolist()], dtype=float)
 
-    @cached_property
+    @computed_once
     def last(self) -> int:
         """The last degree of reference."""
         return int(self.reference[-1])
@@ -301,7 +301,7 @@ class Plane:
             return True
         return bool(self.confinement_at(x, q).tail_bound(domain, degree) <= EPS * self.noise_at(x, q))
 
-    @cached_property
+    @computed_once
     def first_unit(self) -> float:
         """The change of the first parameter that is of size one, beside its own value; zero of the coupling."""
         if self.in_coupling:
@@ -316,7 +316,7 @@ class Plane:
         """Return whether a value of the first parameter is in the interval."""
         return self.interval[0] <= first <= self.interval[1]
 
-    @cached_property
+    @computed_once
     def length(self) -> float:
         """The length of the interval."""
         return float(self.interval[1] - self.interval[0])

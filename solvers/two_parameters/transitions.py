@@ -12,7 +12,6 @@ state it is divided by :math:`|b|^2`: both vanish together at every uniform stat
 
 import contextlib
 from collections.abc import Callable, Iterator, Sequence
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -22,6 +21,7 @@ from meanfield.equations import Capability, require
 
 from ..bases import Basis, Floats
 from ..branches.continuation import End, Point, length
+from ..computed import computed_once
 from ..geometry import Complement
 from ..newton import POLISHED, correct
 from .at_place import polished
@@ -61,7 +61,7 @@ class UniformTransition(System):
         self._b, self._square = b, float(b @ b)
         super().__init__(states, followed_by(state.residual, state.energy / self._square))
 
-    @cached_property
+    @computed_once
     def derivatives(self) -> tuple[Floats, Floats]:
         """The derivatives of the residual in the unknowns, (size, size), and in q, (size,)."""
         (state,) = self.states
@@ -88,7 +88,7 @@ class Transition(System):
         one, other = states
         super().__init__(states, np.concatenate([one.residual, other.residual, [one.energy - other.energy]]))
 
-    @cached_property
+    @computed_once
     def derivatives(self) -> tuple[Floats, Floats]:
         """The derivatives of the residual in the unknowns, (size, size), and in q, (size,)."""
         one, other = self.states
