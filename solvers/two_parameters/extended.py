@@ -9,6 +9,7 @@ from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
+from scipy.linalg.blas import dasum
 
 from meanfield import InvalidInput
 from meanfield.harmonics import Layout
@@ -172,7 +173,7 @@ class ExtendedEquation(StationaryEquation):
         try:
             with np.errstate(all="ignore"):
                 matrix, derivative = self.system(b, q).derivatives
-            if math.isfinite(matrix.sum() + derivative.sum()):
+            if math.isfinite(dasum(matrix.ravel(order="K")) + dasum(derivative)):
                 return matrix, derivative
         except (InvalidInput, np.linalg.LinAlgError):
             pass
@@ -275,7 +276,7 @@ class ExtendedEquation(StationaryEquation):
                 # A confinement may tell a state from its image by half a period, and on spheres there is one only.
                 doubled = 2 * basis.symmetry
                 turns = doubled == geometry.symmetry(doubled) and self.plane.confining_symmetry % doubled == 0
-                if turns and np.any(basis.cells % 2):
+                if turns and self._odd[place].size:
                     yield Halving(place)
                 continue
             own = point.b[self._places(place)]
@@ -329,6 +330,11 @@ class ExtendedEquation(StationaryEquation):
             for multiple in ODD_MULTIPLES
         ]
 
+    @computed_once
+    def _odd(self) -> list[Integers]:
+        """The places in each state of odd multiples of its symmetry, which vanish where that is twice as large."""
+        return [np.flatnonzero(basis.degrees // basis.symmetry % 2) for basis in self.bases]
+
     def has_uniform(self, b: Floats) -> bool:
         """Return whether one of the states is the uniform one up to rounding, which in a confinement none is."""
         if self.plane.confined:
@@ -339,7 +345,7 @@ class ExtendedEquation(StationaryEquation):
         """Return the part of the unknowns of a state that vanishes where it is its own image."""
         basis, own = self.bases[halving.state], point.unknowns_on(self)[0][self._places(halving.state)]
         if basis.even:
-            return np.asarray(own[basis.degrees // basis.symmetry % 2 == 1])
+            return np.asarray(own[self._odd[halving.state]])
         return 0.5 * (own - basis.images(own)[halving.image])
 
     def separation(self, point: Point) -> Floats:

@@ -14,6 +14,7 @@ import numpy as np
 from scipy.linalg import lapack
 
 from ..bases import Basis, Floats
+from ..branches.continuation import length
 from ..computed import computed_once
 from .extended import ExtendedEquation, System, followed_by
 from .plane import Plane
@@ -75,7 +76,7 @@ class SingularEquation(ExtendedEquation):
     def _borders_fit(self, found: System) -> bool:
         assert isinstance(found, SingularSystem)
         return all(
-            abs(border @ vector) >= TURNED * np.linalg.norm(vector)
+            abs(border @ vector) >= TURNED * length(vector, 0.0)
             for border, vector in zip(self.borders, found.null[::-1], strict=True)
         )
 

@@ -17,6 +17,7 @@ import numpy as np
 from scipy.linalg.blas import dasum
 
 from ..bases import EPS, Basis, Floats, Gibbs, Integers, log1p_beyond_linear, resolved
+from ..branches.continuation import length
 from ..computed import computed_once
 from ..geometry import Density, Measure
 from .coefficients import Coefficients
@@ -187,7 +188,7 @@ class GradientState(AtState):
         Phi being the change of the field along the right one of two null vectors of J.
         """
         phi = self.coefficients.attractions * null[0] / self.weighted.weights
-        phi /= np.linalg.norm(phi)
+        phi /= length(phi, 0.0)
         variance = float(phi @ self.covariance @ phi)
         return float(phi @ self.third_moments(phi, phi) / variance**1.5)
 

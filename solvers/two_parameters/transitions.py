@@ -11,6 +11,7 @@ state it is divided by :math:`|b|^2`: both vanish together at every uniform stat
 """
 
 import contextlib
+import math
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
@@ -174,7 +175,7 @@ class TransitionEquation(ExtendedEquation):
         margins = [each for state in states for each in determinants(state, self.plane, self._halves).values()]
         if len(states) == 1:
             margins.append(1.0 - float(states[0].coefficients.strengths.max()))
-        return float(np.prod(margins))
+        return math.prod(margins)
 
     def _energy(self, point: Point) -> float:
         """Return the free energy of the first state above that of the uniform one."""
