@@ -288,7 +288,7 @@ class Perturbations:
                 total, difference = (self._places(np.abs(each)) for each in pairs)
             known = self._tabled[residue] = Tables(weights, total, difference)
         if known.total.ndim == 1:
-            return known._replace(weights=known.weights[:count])
+            return Tables(known.weights[:count], known.total, known.difference)
         return Tables(known.weights[:count], known.total[:count], known.difference[:count])
 
     def _places(self, degrees: Integers) -> Integers:

@@ -47,7 +47,8 @@ class ComplementaryBlock:
         self.coefficients = state.coefficients.among(degrees)
         self.covariance = complement.covariance(self._response, degrees)
         attractions = self.coefficients.attractions / self.weights
-        self.matrix = np.eye(degrees.size) - self.weights[:, None] * self.covariance * attractions
+        self.matrix = -self.weights[:, None] * self.covariance * attractions
+        self.matrix.reshape(-1)[:: degrees.size + 1] += 1.0
         if complement.rotates(plane.confined):
             density = Density(state.weighted.basis, state.field, state.gibbs.moments)
             turns = (self.weights * complement.rotation(density, degrees).T).T
