@@ -113,7 +113,7 @@ class Coefficients:
             couplings = Couplings(self._plane, *couplings.point, last)
         return Coefficients(couplings, degrees)
 
-    @property
+    @computed_once
     def strengths(self) -> Floats:
         """Lambda_k of the degrees of reference of the plane."""
         return np.asarray(self._couplings.sigma[self._plane.reference].astype(float) / self._plane.numbers)
