@@ -309,7 +309,9 @@ def _union(members: Sequence[Any], in_record: bool) -> Rule | None:
             return None
         rules.append(rule)
     words = list(dict.fromkeys(rule.words for rule in rules))
-    return Rule(" or ".join(words), lambda value: any(rule.fits(value) for rule in rules))
+    # As a rule a value is of the first kind.
+    first, *others = rules
+    return Rule(" or ".join(words), lambda value: first.fits(value) or any(rule.fits(value) for rule in others))
 
 
 def _literal(values: tuple[Any, ...]) -> Rule:

@@ -240,7 +240,10 @@ class StationaryEquation:
 
     def evaluate(self, b: Floats, q: float) -> Evaluation:
         """Return residual and Gibbs density at (b, q)."""
-        gibbs = self.basis.gibbs(self.field(b, q))
+        return self.evaluation(b, self.basis.gibbs(self.field(b, q)))
+
+    def evaluation(self, b: Floats, gibbs: Gibbs) -> Evaluation:
+        """Return residual and Gibbs density, which is known."""
         residual = b if self._attractive else self.signs * b
         residual = residual - self.signed_scales * self.basis.means(gibbs.moments)
         return Evaluation(residual, gibbs)

@@ -16,10 +16,19 @@ from .bases import EPS, Floats, Integers, multiples
 DENSE = 10.0
 # Degree up to which confinements are compared, and the share of their cosines below which sines are rounding.
 COMPARED_BY, ASKEW = 64, 1e-10
+# Last degrees of tables of multipliers are multiples of this, the first degree at which potentials are asked.
+TOGETHER = 32
 
 
 class Strengths(NamedTuple):
-    """Multipliers of a potential over the strongest, a bound of those beyond, and the strongest itself."""
+    """Multipliers of a potential over the strongest, and the strongest itself."""
+
+    relative: Floats
+    scale: Number
+
+
+class Amplitudes(NamedTuple):
+    """Amplitudes of a confinement over the largest, a bound of those beyond, and the largest itself."""
 
     relative: Floats
     beyond: float
@@ -32,11 +41,24 @@ def strengths(problem: Equation, degree: int) -> Strengths:
     return _strengths(potential, problem.domain, degree)
 
 
-@functools.lru_cache(maxsize=64)
 def _strengths(potential: Any, domain: Domain, degree: int) -> Strengths:
+    # Those up to degrees that differ by few, which one problem is asked for in turn, are of one table.
+    known = _tabled(potential, domain, TOGETHER * max(1, -(-degree // TOGETHER)))
+    return Strengths(known.relative[: degree + 1], known.scale)
+
+
+@functools.lru_cache(maxsize=64)
+def _tabled(potential: Any, domain: Domain, degree: int) -> Strengths:
     relative = potential.relative_multipliers(domain, degree)
     relative.flags.writeable = False
-    return Strengths(relative, potential.relative_tail_bound(domain, degree), potential.scale(domain))
+    return Strengths(relative, potential.scale(domain))
+
+
+@functools.lru_cache(maxsize=64)
+def _beyond(potential: Any, domain: Domain, degree: int) -> float:
+    """Return a bound of the multipliers of a potential beyond a degree, over the strongest."""
+    bound: float = potential.relative_tail_bound(domain, degree)
+    return bound
 
 
 def even_size(count: int) -> int:
@@ -57,12 +79,12 @@ def significant_among(problem: Equation, degrees: Integers) -> SignificantDegree
     if not degrees.size:
         return SignificantDegrees(degrees, False, 0)
     reach = int(degrees[-1])
-    known = strengths(problem, reach)
-    relative = np.abs(known.relative[degrees])
+    relative = np.abs(strengths(problem, reach).relative[degrees])
     strongest = relative.max()
     if strongest == 0.0:
         return SignificantDegrees(degrees[:0], False, reach)
-    complete = known.beyond <= NEGLIGIBLE * float(strongest)
+    potential: Any = problem.potential
+    complete = _beyond(potential, problem.domain, reach) <= NEGLIGIBLE * float(strongest)
     significant = relative > NEGLIGIBLE * strongest
     if problem.velocity.radial(problem.domain, 1) is not None:
         # The coefficients of the radial drive, derivatives of those of the drive, decay one degree later.
@@ -125,7 +147,7 @@ def _common_divisor(confinement: Any, domain: Domain) -> int:
     return int(np.gcd.reduce(np.flatnonzero(amplitudes(confinement, domain).relative)))
 
 
-def amplitudes(confinement: Any, domain: Domain) -> Strengths:
+def amplitudes(confinement: Any, domain: Domain) -> Amplitudes:
     """Return the amplitudes of a confinement over the largest, up to the degree beyond which they are negligible.
 
     At most up to the degree 1024.
@@ -138,19 +160,20 @@ def amplitudes(confinement: Any, domain: Domain) -> Strengths:
 
 
 @functools.lru_cache(maxsize=64)
-def _amplitudes(confinement: Any, domain: Domain, degree: int) -> Strengths:
+def _amplitudes(confinement: Any, domain: Domain, degree: int) -> Amplitudes:
     """Return the moduli of the multipliers of a confinement, with its sines, over the largest."""
+    beyond = _beyond(confinement, domain, degree)
     if domain.has_azimuth and not confinement.zonal:
         scale = confinement.scale(domain)
         relative = np.asarray(confinement.amplitudes(domain, degree) / scale, dtype=float)
         relative[0] = 0.0
-        return Strengths(relative, confinement.relative_tail_bound(domain, degree), scale)
-    relative, beyond, scale = _strengths(confinement, domain, degree)
+        return Amplitudes(relative, beyond, scale)
+    relative, scale = _strengths(confinement, domain, degree)
     relative = np.abs(relative)
     if not confinement.even:
         relative = np.hypot(relative, confinement.sine_multipliers(domain, degree) / float(scale))
     relative[0] = 0.0
-    return Strengths(relative, beyond, scale)
+    return Amplitudes(relative, beyond, scale)
 
 
 def confining_error(problem: Equation, degree: int) -> float:

@@ -20,8 +20,8 @@ from .series import SMALLEST, as_number
 # Below this size 1/w_k is a normal float64 as well, so couplings keep full precision.
 _LARGEST_DOUBLE = 1e300
 _LARGEST_BETA = 1e6
-# Multipliers and their derivatives, of degrees that differ by few, are of one table.
-_TOGETHER = 16
+# Multipliers, their derivatives and their scale, of degrees that differ by few, are of one table.
+_TOGETHER = 64
 
 
 @methods_checked

@@ -184,10 +184,10 @@ class Potential(Relative, Protocol):
         >>> CosineSeries((-1.0, -0.9)).with_parameter("w2", -0.5)
         CosineSeries(w=(-1.0, -0.5))
         """
-        self._require_parameter(name)
+        parameters = self._require_parameter(name)
         number = as_number(value, name, "a finite number")
         try:
-            return type(self)(**exchanged(self.parameters(), name, number))
+            return type(self)(**exchanged(parameters, name, number))
         except TypeError as error:
             raise InvalidInput(
                 f"the class of {self.name!r} does not take what its parameters() returns ({error}); let it change "
@@ -251,9 +251,12 @@ class Potential(Relative, Protocol):
         cosine = packed(np.asarray(self.multiplier_derivatives(name, Sphere(3), degree), dtype=float))
         return np.stack([cosine, np.zeros_like(cosine)])
 
-    def _require_parameter(self, name: str) -> None:
-        if not isinstance(self.parameters().get(name), float):
+    def _require_parameter(self, name: str) -> dict[str, Any]:
+        """Return the parameters, refusing a name that is none of a continuous one."""
+        parameters = self.parameters()
+        if not isinstance(parameters.get(name), float):
             require_named(name, self.parameter_names(), f"the potential {self.name!r}")
+        return parameters
 
     def as_terms(self) -> Terms:
         """Return the terms by which the potential enters a sum, pairs of factors and potentials."""

@@ -18,6 +18,8 @@ SMALLEST_SIZE = 1e-290
 # Parameters below this have squares that are not numbers any more.
 SMALLEST = 1e-150
 _ONE = np.longdouble(1)
+# Arguments up to which Bessel functions are sums of products, which take longer the larger the argument is.
+_SUMMED = 64.0
 
 
 def as_number(value: Any, what: str, admissible: str) -> float:
@@ -119,10 +121,28 @@ def cosine_sum_slope(coefficients: Array, angle: npt.ArrayLike) -> Array:
 def scaled_bessel(size: float, degree: int) -> Array:
     r"""Return :math:`e^{-x} I_k(x)`, k = 0..degree, x = size > 0, to a few longdouble roundings.
 
-    Backward recurrence of the ratios :math:`I_k/I_{k-1} = 1/(2k/x + I_{k+1}/I_k)` (Gautschi), all terms
-    positive, normalised by :math:`e^x = I_0 + 2\sum I_k`. It keeps the
-    two or three digits ``scipy.special.ive`` loses.
+    They are the probabilities that two Poisson numbers of mean x/2 differ by k (Skellam 1946), sums of few terms if
+    x is not large. Else by backward recurrence of the ratios :math:`I_k/I_{k-1} = 1/(2k/x + I_{k+1}/I_k)`
+    (Gautschi), normalised by :math:`e^x = I_0 + 2\sum I_k`. All terms are positive, which keeps the two or three
+    digits that ``scipy.special.ive`` loses.
     """
+    return _poisson_differences(size, degree) if size <= _SUMMED else _by_ratios(size, degree)
+
+
+def _poisson_differences(size: float, degree: int) -> Array:
+    """Return the probabilities that two Poisson numbers of mean size/2 differ by 0..degree."""
+    mean = np.longdouble(size) / 2
+    # Beyond as many numbers the products of two probabilities are below 1e-20 of the largest.
+    count = 20 + math.ceil(size)
+    factors = np.empty(count + degree, dtype=np.longdouble)
+    factors[0], factors[1:] = np.exp(-mean), mean / np.arange(1, count + degree)
+    with np.errstate(under="ignore"):
+        probabilities = factors.cumprod()
+        return np.correlate(probabilities, probabilities[:count])
+
+
+def _by_ratios(size: float, degree: int) -> Array:
+    """Return the same by backward recurrence."""
     # The ratios contract like exp(-k^2/size) once k exceeds sqrt(size), so the start is forgotten. Beyond the
     # degree they are below exp(-asinh((degree - 1/2)/size)) (Amos), whose power that is 1e-20 may come sooner.
     forgotten = 16 + int(math.sqrt(100 * size)) + int(min(size, 40.0))

@@ -210,9 +210,12 @@ class CosineBasis(Basis):
     def synthesise(self, field: Floats) -> Floats:
         """Return the values of a sum of modes on the nodes, of which the next transform makes others."""
         transform = planned(CosineTransform, self.nodes)
-        transform.input[:] = 0.0
-        transform.input[self._modes] = 0.5 * field
-        transform.execute()
+        if self._table is not None:
+            self._table.dot(field, out=transform.output)
+        else:
+            transform.input[:] = 0.0
+            transform.input[self._modes] = 0.5 * field
+            transform.execute()
         values: Floats = transform.output
         return values
 

@@ -6,6 +6,7 @@ of n vanish. So do the means of the modes themselves, and covariances and third 
 its moments. Of one without an axis, whose cosines and sines are coupled, they are integrals over one period.
 """
 
+import functools
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -15,6 +16,16 @@ import numpy as np
 from ..bases import Basis, Floats, Integers
 from ..geometry import Density, Measure
 from ..significant import even_size
+
+
+@functools.lru_cache(maxsize=64)
+def _degrees_of_class(symmetry: int, residue: int, last: int) -> Integers:
+    """Return the degrees of +-``residue`` modulo a symmetry up to a last one, read-only."""
+    degrees: Integers = np.arange(1, last + 1)
+    classes = degrees % symmetry
+    found: Integers = degrees[(classes == residue) | (classes == symmetry - residue)]
+    found.setflags(write=False)
+    return found
 
 
 @dataclass(frozen=True)
@@ -69,10 +80,7 @@ class Complement(_Class):
 
     def degrees(self, last: int) -> Integers:
         """Return the degrees up to a last one."""
-        degrees: Integers = np.arange(1, last + 1)
-        classes = degrees % self.symmetry
-        found: Integers = degrees[(classes == self.residue) | (classes == self.symmetry - self.residue)]
-        return found
+        return _degrees_of_class(self.symmetry, self.residue, last)
 
     def rotation(self, density: Density, degrees: Integers) -> Floats:
         """Return the derivatives of the means of the modes of some degrees under rotation of the state."""

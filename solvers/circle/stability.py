@@ -37,7 +37,7 @@ from ..projectors import plus_projector, projectors
 from ..significant import significant_degrees, strengths
 from ..transforms import FourierTransform, planned
 from ..weak import Partition, Products, strong_modes
-from .moments import padded
+from .moments import padded, places, places_of_pairs
 
 # With more modes than this the blocks of a rotation symmetry are counted one by one.
 DIVIDED = 64
@@ -279,22 +279,20 @@ class Perturbations:
             degrees, scaled = part.degrees, part.signs * part.roots
             first = slice(min(degrees.size, ROWS_AT_ONCE * -(-count // ROWS_AT_ONCE)))
             weights = np.multiply.outer(scaled[first], scaled)
-            spacing = np.unique(np.diff(degrees))
-            if spacing.size == 1:
-                # The difference is counted from that of the first row and the last column.
-                steps = spacing * np.arange(2 * degrees.size - 1)
-                total, difference = steps + 2 * degrees[0], np.abs(steps - steps[degrees.size - 1])
+            spacings = np.diff(degrees)
+            if spacings.size and (spacings == spacings[0]).all():
+                spaced = degrees.item(0), spacings.item(0), degrees.size
+                total, difference = places_of_pairs(*spaced, self.symmetry, self.moments)
             else:
-                total, difference = (pairs.outer(degrees[first], degrees) for pairs in (np.add, np.subtract))
-            known = self._tabled[residue] = Tables(weights, self._places(total), self._places(np.abs(difference)))
+                pairs = (operation.outer(degrees[first], degrees) for operation in (np.add, np.subtract))
+                total, difference = (self._places(np.abs(each)) for each in pairs)
+            known = self._tabled[residue] = Tables(weights, total, difference)
         if known.total.ndim == 1:
-            return known._replace(weights=known.weights[:count])
+            return Tables(known.weights[:count], known.total, known.difference)
         return Tables(known.weights[:count], known.total[:count], known.difference[:count])
 
     def _places(self, degrees: Integers) -> Integers:
-        """Return the places of the moments of degrees; the place after the last stands for those that vanish."""
-        cells, rest = np.divmod(degrees, self.symmetry)
-        return np.where((rest == 0) & (cells < self.moments), cells, self.moments)
+        return places(degrees, self.symmetry, self.moments)
 
     def _repulsive(self, point: Point, part: Part) -> int:
         return part.repulsive[0 if point.equation.sign > 0 else 1]

@@ -1,13 +1,13 @@
 """The curve between two neighbouring points, and where a function of its points vanishes."""
 
 from collections.abc import Callable
-from functools import cached_property
 
 import numpy as np
 from scipy.optimize import brentq
 
 from ..bases import EPS, Floats
 from ..branches.continuation import Point, length, point_between
+from ..computed import computed_once
 
 # Roundings of the residual of a point.
 ROUNDINGS = 16
@@ -20,7 +20,7 @@ class Arc:
         self._before, self.second = first, second
         self._points = {second.arclength: second}
 
-    @cached_property
+    @computed_once
     def first(self) -> Point:
         """The first point in the unknowns of the second, in which most arcs need it not."""
         return self._before.on(self.second.equation)

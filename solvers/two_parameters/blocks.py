@@ -14,11 +14,10 @@ modes being :math:`dF/u` and :math:`dF/p`,
 .. math:: d\langle\chi\phi/u\rangle = \langle\chi\phi\, d\tilde f/u\rangle - \langle\chi\phi\, du/u^2\rangle .
 """
 
-from functools import cached_property
-
 import numpy as np
 
 from ..bases import Floats, Integers
+from ..computed import computed_once
 from ..geometry import Complement, Density, Measure, Sampled
 from ..projectors import plus_projector
 from .law_states import SoftmaxState
@@ -45,18 +44,19 @@ class ComplementaryBlock:
     def __init__(self, state: AtState, plane: Plane, complement: Complement, degrees: Integers) -> None:
         self.state, self.complement, self.degrees = state, complement, degrees
         self.weights = 1.0 / degrees
-        self.coefficients = plane.coefficients(*state.place, degrees)
+        self.coefficients = state.coefficients.among(degrees)
         self.covariance = complement.covariance(self._response, degrees)
         attractions = self.coefficients.attractions / self.weights
-        self.matrix = np.eye(degrees.size) - self.weights[:, None] * self.covariance * attractions
+        self.matrix = -self.weights[:, None] * self.covariance * attractions
+        self.matrix.reshape(-1)[:: degrees.size + 1] += 1.0
         if complement.rotates(plane.confined):
             density = Density(state.weighted.basis, state.field, state.gibbs.moments)
             turns = (self.weights * complement.rotation(density, degrees).T).T
             # The uniform state, at which a curve may end, has none.
-            if np.any(turns):
+            if turns.any():
                 self.matrix = plus_projector(self.matrix, turns)
 
-    @cached_property
+    @computed_once
     def _response(self) -> Measure:
         """The measure under which integrals of products of two modes are the change of their means."""
         return self.state.measure(1)

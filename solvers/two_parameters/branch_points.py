@@ -11,7 +11,7 @@ Where the branches born there turn from continuous to discontinuous see :mod:`so
 """
 
 from collections.abc import Callable, Hashable, Sequence
-from functools import cached_property, partial
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -21,6 +21,7 @@ from meanfield.equations import Capability, require
 
 from ..bases import EPS, Basis, Floats, Integers
 from ..branches.continuation import End, Point
+from ..computed import computed_once
 from ..domains import solvers_of
 from ..geometry import Complement
 from ..limits import MAX_UNKNOWNS
@@ -56,7 +57,7 @@ class BranchPointSystem(SingularSystem):
         super().__init__(state, block.matrix, borders)
         self.block = block
 
-    @cached_property
+    @computed_once
     def condition_slopes(self) -> tuple[Floats, Floats]:
         """The derivatives of h in the unknowns of the state, and in x and q."""
         return self.block.slopes(self.null)

@@ -6,10 +6,10 @@ so that :func:`solvers.branches.continuation.trace` follows their solutions as i
 
 import math
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
-from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
+from scipy.linalg.blas import dasum
 
 from meanfield import InvalidInput
 from meanfield.harmonics import Layout
@@ -17,13 +17,15 @@ from meanfield.records import CurveType
 
 from ..bases import EPS, Basis, Floats, Gibbs, Integers
 from ..branches.continuation import Point, length
+from ..computed import computed_once
 from ..domains import solvers_of
 from ..equation import Evaluation, StationaryEquation
 from ..limits import MAX_UNKNOWNS
 from ..significant import even_size
 from ..solution import Solution
 from .at_place import state_at
-from .plane import Place, Plane
+from .coefficients import Place
+from .plane import Plane
 from .stability import class_determinant
 from .states import AtState
 
@@ -83,7 +85,7 @@ class System:
         """The point of the plane."""
         return self.states[0].coefficients.place
 
-    @cached_property
+    @computed_once
     def derivatives(self) -> tuple[Floats, Floats]:
         """The derivatives of the residual in the unknowns, (size, size), and in q, (size,)."""
         raise NotImplementedError
@@ -172,7 +174,7 @@ class ExtendedEquation(StationaryEquation):
         try:
             with np.errstate(all="ignore"):
                 matrix, derivative = self.system(b, q).derivatives
-            if math.isfinite(matrix.sum() + derivative.sum()):
+            if math.isfinite(dasum(matrix.ravel(order="K")) + dasum(derivative)):
                 return matrix, derivative
         except (InvalidInput, np.linalg.LinAlgError):
             pass
@@ -275,7 +277,7 @@ class ExtendedEquation(StationaryEquation):
                 # A confinement may tell a state from its image by half a period, and on spheres there is one only.
                 doubled = 2 * basis.symmetry
                 turns = doubled == geometry.symmetry(doubled) and self.plane.confining_symmetry % doubled == 0
-                if turns and np.any(basis.cells % 2):
+                if turns and self._odd[place].size:
                     yield Halving(place)
                 continue
             own = point.b[self._places(place)]
@@ -341,7 +343,7 @@ class ExtendedEquation(StationaryEquation):
                     return True
         return False
 
-    @cached_property
+    @computed_once
     def _broken_by_odd(self) -> list[Integers]:
         """The places of the unknowns that vanish where a state has an odd multiple of its symmetry."""
         return [
@@ -350,6 +352,11 @@ class ExtendedEquation(StationaryEquation):
             if basis.cosines is not None
             for multiple in ODD_MULTIPLES
         ]
+
+    @computed_once
+    def _odd(self) -> list[Integers]:
+        """The places in each state of odd multiples of its symmetry, which vanish where that is twice as large."""
+        return [np.flatnonzero(basis.degrees // basis.symmetry % 2) for basis in self.bases]
 
     def has_uniform(self, b: Floats) -> bool:
         """Return whether one of the states is the uniform one up to rounding, which in a confinement none is."""
@@ -361,7 +368,7 @@ class ExtendedEquation(StationaryEquation):
         """Return the part of the unknowns of a state that vanishes where it is its own image."""
         basis, own = self.bases[halving.state], point.unknowns_on(self)[0][self._places(halving.state)]
         if basis.even:
-            return np.asarray(own[basis.degrees // basis.symmetry % 2 == 1])
+            return np.asarray(own[self._odd[halving.state]])
         return 0.5 * (own - basis.images(own)[halving.image])
 
     def separation(self, point: Point) -> Floats:

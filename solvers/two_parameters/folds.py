@@ -11,12 +11,12 @@ tildes being deviations from means: one moment of the Gibbs density. At a cusp t
 """
 
 from collections.abc import Callable, Sequence
-from functools import cached_property
 
 import numpy as np
 
 from ..bases import Basis, Floats
 from ..branches.continuation import End, Point
+from ..computed import computed_once
 from .at_place import state_at
 from .branch_points import born_at, determinants
 from .extended import Margins, System
@@ -33,7 +33,7 @@ class FoldSystem(SingularSystem):
     def __init__(self, state: AtState, borders: Borders) -> None:
         super().__init__(state, state.matrix, borders)
 
-    @cached_property
+    @computed_once
     def condition_slopes(self) -> tuple[Floats, Floats]:
         """The derivatives of h in the unknowns of the state, and in x and q."""
         (right, left), (state,) = self.null, self.states

@@ -14,9 +14,9 @@ from ..branches.arclength import Arclength
 from ..branches.continuation import PREDICTED_FROM, End, Point, hermite, length, trace
 from ..newton import POLISHED, Newton, correct
 from .arc import ROUNDINGS, Arc
+from .coefficients import Place, is_double
 from .events import KNOWN, events_between
 from .knots import Event, Knot, Side, extended, rounding_at, vertical
-from .plane import Place, is_double
 
 # A loop has at least so many points.
 FEWEST_IN_LOOP = 8

@@ -9,8 +9,8 @@ from meanfield import Outcome
 from ..bases import EPS
 from ..branches.continuation import Point
 from .arc import ROUNDINGS, strayed_by
+from .coefficients import Place
 from .extended import ExtendedEquation, Halving, Margins
-from .plane import Place
 from .recording import Row, row_of
 
 # The first parameter is the same at several points to this share of the ends of its interval.

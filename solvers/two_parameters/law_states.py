@@ -14,18 +14,19 @@ derivative along any change :math:`d\!f` of the field
           + \langle\tilde\chi\, dg\rangle .
 """
 
-from functools import cached_property
 from typing import Any, cast
 
 import numpy as np
 
 from ..bases import Basis, Floats, Gibbs
+from ..computed import computed_once
 from ..domains import solvers_of
 from ..geometry import Sampled
 from ..nodal import NodalEquation
 from ..sizing import equation_in, in_confinement
 from ..softmax import SoftmaxEquation
-from .plane import Coefficients, Plane
+from .coefficients import Coefficients
+from .plane import Plane
 from .states import AtState, WeightedBasis
 
 
@@ -50,7 +51,7 @@ class LawState(AtState):
     def _gibbs(self) -> Gibbs:
         return self._law.evaluate(*self._at).gibbs
 
-    @cached_property
+    @computed_once
     def _law(self) -> NodalEquation:
         """The equation of the law in the coupling at the place."""
         problem = self.coefficients.place.problem
@@ -58,12 +59,12 @@ class LawState(AtState):
         basis = in_confinement(problem, self.weighted.basis, geometry)
         return cast("NodalEquation", equation_in(problem, basis, self._plane.sign, geometry))
 
-    @cached_property
+    @computed_once
     def _at(self) -> tuple[Floats, float]:
         """The unknown and the dimensionless coupling of that equation."""
         return self._law.scales * self.moments, self._law.q_at(self.coefficients.place.problem.fixed_coupling)
 
-    @cached_property
+    @computed_once
     def nodal_density(self) -> Floats:
         """The density on the nodes."""
         weights = self._law.weighted(*self._at)
@@ -74,7 +75,7 @@ class LawState(AtState):
         """The basis on whose nodes the field is known."""
         return self._law.basis
 
-    @cached_property
+    @computed_once
     def _changes(self) -> Floats:
         """The derivatives of the field in the moments on the nodes, one row each."""
         return self._law.drift_changes(*self._at, np.diag(self._law.scales))
@@ -85,14 +86,14 @@ class LawState(AtState):
         covariance = np.array([self._response(change) for change in self._changes]).T
         return np.asarray(np.eye(weights.size) - weights[:, None] * covariance / weights)
 
-    @cached_property
+    @computed_once
     def nodal_slopes(self) -> Floats:
         """The derivatives of the field in x and q at fixed moments on the nodes, (2, ...)."""
         return self._in_place(
             self._law.drift_field(*self._at), lambda own: self._law.law_slope(*self._at, own), True
         )
 
-    @cached_property
+    @computed_once
     def slopes(self) -> Floats:
         """The derivatives of G in x and q, (2, size)."""
         return np.array([-self.weighted.weights * self._response(slope) for slope in self.nodal_slopes])
@@ -196,7 +197,7 @@ class SoftmaxState(LawState):
         """Return the density over a power of the average u."""
         return Sampled(self.nodal_basis, self.nodal_density / self.average**power)
 
-    @cached_property
+    @computed_once
     def _covariance(self) -> Floats:
         """The derivatives of the means in the coefficients of F, (size, size), not symmetric."""
         basis, response = self.weighted.basis, self.measure(1).moments
@@ -223,14 +224,14 @@ class SoftmaxState(LawState):
             in_place[row] += self.mean(both * slope - curved * change)
         return third * attractions, in_place
 
-    @cached_property
+    @computed_once
     def average(self) -> Floats:
         """The average u on the nodes."""
         law = self._law
         assert isinstance(law, SoftmaxEquation)
         return law.average(self._at[0])
 
-    @cached_property
+    @computed_once
     def average_slopes(self) -> Floats:
         """The derivatives of u in x and q at fixed moments on the nodes, (2, ...)."""
         place, p = self.coefficients.place, self.exponent

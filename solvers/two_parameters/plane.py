@@ -12,39 +12,28 @@ interval, and in units of its length, so that its coordinate is positive too.
 """
 
 import contextlib
-from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property, partial
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from meanfield import Equation, InvalidInput, Number
 from meanfield.equations import NEGLIGIBLE, Capability, is_velocity
-from meanfield.harmonics import moduli
 
 from ..bases import EPS, Basis, Floats, Integers
 from ..bases.confining import ConfiningField
+from ..computed import computed_once
 from ..domains import solvers_of
 from ..significant import common_symmetry
 from ..sizing import common_field
 from ..sphere import Group, symmetry_of_field
+from .coefficients import Coefficients, Couplings
 
 Complexes = npt.NDArray[np.complex128]
 COUPLING = "coupling"
-# Forces up to this share of their change over the unit of a parameter are none.
-VANISHED = 1e-9
 # Values of a parameter of the confinement at which its symmetry is looked at.
 SAMPLES = 5
-
-
-class Place(NamedTuple):
-    """A point of the plane: the equation there, its two parameters, and their derivatives in x and q, (2, 2)."""
-
-    problem: Equation
-    values: tuple[float, float]
-    slopes: Floats
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,30 +66,30 @@ class Plane:
     axis: float | None
     reference: Integers
 
-    @cached_property
+    @computed_once
     def other(self) -> str:
         """The parameter of the coordinate x."""
         return self.names[0] if self.names[1] == COUPLING else self.names[1]
 
-    @cached_property
+    @computed_once
     def in_coupling(self) -> bool:
         """Whether the coupling is one of the two."""
         return COUPLING in self.names
 
-    @cached_property
+    @computed_once
     def _moves_velocity(self) -> bool:
         return is_velocity(self.problem.law)
 
-    @cached_property
+    @computed_once
     def _moves_noise(self) -> bool:
         return any(role == "noise" for role, _ in self.roles.values())
 
-    @cached_property
+    @computed_once
     def confined(self) -> bool:
         """Whether there is a confinement, so that rotations are not free and the uniform density is no state."""
         return self.problem.confinement is not None
 
-    @cached_property
+    @computed_once
     def samples(self) -> list[Equation]:
         """The equation at the start and, where the confinement changes with a parameter, about the plane."""
         found = [self.problem]
@@ -119,17 +108,17 @@ class Plane:
                     found.append(self.problem.replace(confinement=moved))
         return found
 
-    @cached_property
+    @computed_once
     def zonal(self) -> bool:
         """Whether all over the plane the confinement, if any, is a function of the angle to the north pole."""
         return all(each.zonal for each in self.samples)
 
-    @cached_property
+    @computed_once
     def confining_symmetry(self) -> int:
         """The greatest common divisor of the degrees of the confinement all over the plane, 0 without one."""
         return common_symmetry(self.samples)
 
-    @cached_property
+    @computed_once
     def axes(self) -> tuple[float, ...]:
         """The angles of all reflection axes of the confinement on the circle, as many as its symmetry or none."""
         if self.axis is None:
@@ -150,7 +139,7 @@ class Plane:
             return np.asarray(turned)
         return np.concatenate([turned, np.exp(-2j * self.axis * degrees) * turned.conj()])
 
-    @cached_property
+    @computed_once
     def held_by(self) -> ConfiningField | None:
         """On the ordinary sphere a field with the symmetries of the confinement, None without one."""
         if not self.confined:
@@ -159,29 +148,29 @@ class Plane:
             return common_field(self.samples)
         return ConfiningField.of_one_angle(np.eye(1, 2, 1 - self.confining_symmetry % 2)[0])
 
-    @cached_property
+    @computed_once
     def symmetries(self) -> Group:
         """The group of the confinement on the ordinary sphere all over the plane, where it has no axis."""
         assert self.held_by is not None
         return symmetry_of_field(self.held_by)
 
-    @cached_property
+    @computed_once
     def of_gradient(self) -> bool:
         """Whether the law is the gradient law, whose field is a sum of modes."""
         return not self.problem.lacks(Capability.GRADIENT)
 
-    @cached_property
+    @computed_once
     def sign(self) -> int:
         """The sign of the coupling."""
         return 1 if self.problem.fixed_coupling > 0 else -1
 
-    @cached_property
+    @computed_once
     def scaled(self) -> tuple[tuple[str, float], ...]:
         """The parameters of x and q, with the change of each by one; that of x alone if q is of the coupling."""
         other = (self.other, self.unit)
         return (other,) if self.in_coupling else (other, (self.names[0], self.length))
 
-    @cached_property
+    @computed_once
     def roles(self) -> dict[str, tuple[str, str]]:
         """The fields of the two parameters, and their names there."""
         return {name: self.problem.place_of(name) for name in self.names}
@@ -196,8 +185,13 @@ class Plane:
         square = (self.multipliers(self.potential_at(x, 1.0), self.last)[self.reference] ** 2).sum()
         return x, float(abs(given[COUPLING]) * np.sqrt(square) / problem.positive_noise)
 
-    def at(self, x: float, q: float, coupling: Number | None = None) -> Equation:
+    def at(self, x: float, q: float, coupling: Number | None = None, law: Any = None) -> Equation:
         """Return the equation at x and q, its coupling, where that is one of the two, as given or at the start.
+
+        Parameters
+        ----------
+        law
+            The law there, if it is known.
 
         Raises
         ------
@@ -205,13 +199,16 @@ class Plane:
             If a parameter is not admissible there.
         """
         fields: dict[str, Any] = {} if coupling is None else {COUPLING: coupling}
+        if law is not None:
+            fields[self.problem.law_field] = law
         for name, value in self._values(x, q):
             role, own = self.roles[name]
-            known = fields[role] if role in fields else getattr(self.problem, role)
-            fields[role] = known.with_parameter(own, value) if own else value
+            if law is None or role != self.problem.law_field:
+                known = fields[role] if role in fields else getattr(self.problem, role)
+                fields[role] = known.with_parameter(own, value) if own else value
         return self.problem.replace(**fields)
 
-    def coefficients(self, x: float, q: float, degrees: Integers, basis: Basis | None = None) -> "Coefficients":
+    def coefficients(self, x: float, q: float, degrees: Integers, basis: Basis | None = None) -> Coefficients:
         """Return the coefficients of the modes of some degrees at x and q, see the class.
 
         Raises
@@ -219,11 +216,20 @@ class Plane:
         InvalidInput
             If a parameter is not admissible there.
         """
-        return Coefficients(self, x, q, degrees, basis)
+        # Of a state those of perturbations are asked for as well, up to the next degree.
+        last = int(degrees[-1]) + (0 if basis is None else basis.symmetry)
+        return Coefficients(Couplings(self, x, q, max(last, self.last)), degrees, basis)
+
+    def law_at(self, x: float, q: float) -> Any:
+        """Return the law at x and q."""
+        return self._moved(self.problem.law, self.problem.law_field, x, q)
 
     def potential_at(self, x: float, q: float) -> Any:
         """Return the interaction potential at x and q, of a law that of the same linearisation at uniform."""
-        law = self._moved(self.problem.law, self.problem.law_field, x, q)
+        return self.potential_of(self.law_at(x, q))
+
+    def potential_of(self, law: Any) -> Any:
+        """Return the interaction potential of a law, or that of the same linearisation at uniform."""
         return law.at_uniform(self.problem.domain) if self._moves_velocity else law
 
     def confinement_at(self, x: float, q: float) -> Any:
@@ -253,12 +259,12 @@ class Plane:
                 potential = potential.with_parameter(own, value)
         return potential
 
-    @cached_property
+    @computed_once
     def numbers(self) -> Floats:
         """The numbers of harmonics N_k of the degrees of reference."""
         return np.array([self.problem.domain.multiplicity(k) for k in self.reference.tolist()], dtype=float)
 
-    @cached_property
+    @computed_once
     def last(self) -> int:
         """The last degree of reference."""
         return int(self.reference[-1])
@@ -295,7 +301,7 @@ class Plane:
             return True
         return bool(self.confinement_at(x, q).tail_bound(domain, degree) <= EPS * self.noise_at(x, q))
 
-    @cached_property
+    @computed_once
     def first_unit(self) -> float:
         """The change of the first parameter that is of size one, beside its own value; zero of the coupling."""
         if self.in_coupling:
@@ -310,7 +316,7 @@ class Plane:
         """Return whether a value of the first parameter is in the interval."""
         return self.interval[0] <= first <= self.interval[1]
 
-    @cached_property
+    @computed_once
     def length(self) -> float:
         """The length of the interval."""
         return float(self.interval[1] - self.interval[0])
@@ -339,155 +345,3 @@ class Plane:
         if self.in_coupling:
             return (other,)
         return other, (self.names[0], self.first(q))
-
-
-class Coefficients:
-    """The field's coefficients of some modes at a point of the plane: ``attractions`` sigma and ``forces`` f.
-
-    Parameters
-    ----------
-    plane
-        The two parameters.
-    x, q
-        The point.
-    degrees : (size,) int
-        The degrees of the modes.
-    basis
-        That of the densities, whose modes the degrees are of; None for cosines about the first axis of the plane,
-        of which without an axis the forces, and their slopes, are moduli, on the ordinary sphere of each degree.
-    """
-
-    def __init__(self, plane: Plane, x: float, q: float, degrees: Integers, basis: Basis | None = None) -> None:
-        self._plane, self._degrees, self._place = plane, degrees, (x, q)
-        self._basis = basis
-        self._noise = plane.noise_at(x, q)
-        self._potential = plane.potential_at(x, q)
-        self._last = max(int(degrees[-1]), plane.last)
-        multipliers = plane.multipliers(self._potential, self._last)
-        if plane.in_coupling:
-            self._factor = -plane.sign * q / np.sqrt((multipliers[plane.reference] ** 2).sum())
-        else:
-            self._factor = -np.longdouble(plane.problem.fixed_coupling) / self._noise
-        self._extended = self._factor * multipliers
-        self.attractions = self._extended[degrees].astype(float)
-        self.forces = np.zeros(degrees.size)
-        if plane.confined and plane.zonal:
-            self.forces = -self._about(self._confinement.multipliers, self._confinement.sine_multipliers)
-        elif plane.confined:
-            self.forces = -self._among(self._confinement.harmonic_multipliers(self._last))
-
-    @property
-    def strengths(self) -> Floats:
-        """Lambda_k of the degrees of reference of the plane."""
-        return np.asarray(self._extended[self._plane.reference].astype(float) / self._plane.numbers)
-
-    @property
-    def largest(self) -> float:
-        """The largest modulus of lambda_k and of the forces."""
-        return float(max(np.abs(self.strengths).max(), np.abs(self.forces).max(initial=0.0)))
-
-    @property
-    def forces_vanish(self) -> bool:
-        """Whether the plane has a confinement, and it vanishes here up to rounding, so that rotations are free."""
-        return self._plane.confined and bool(
-            np.abs(self.forces).max() <= VANISHED * np.abs(self.slopes[1]).max(initial=0.0)
-        )
-
-    @cached_property
-    def slopes(self) -> tuple[Floats, Floats]:
-        """The derivatives of sigma and of f in x and q, (2, size) each."""
-        plane, (_, q) = self._plane, self._place
-        attractions, forces = np.zeros((2, 2, self._degrees.size))
-        if plane.in_coupling:
-            attractions[0] = (self._change - self._extended * self._growth)[self._degrees]
-            attractions[1] = self.attractions / q
-        else:
-            for row, (name, unit) in enumerate(plane.scaled):
-                attractions[row] = (
-                    unit * self._factor * plane.multiplier_slopes(self._potential, name, self._last)[self._degrees]
-                )
-                if plane.roles[name][0] == "noise":
-                    attractions[row] -= unit * self.attractions / self._noise
-        if plane.confined:
-            for row, (name, unit) in enumerate(plane.scaled):
-                forces[row] = unit * self._force_slopes(name)
-        return attractions, forces
-
-    @cached_property
-    def place(self) -> Place:
-        """The point of the plane."""
-        plane, (x, q) = self._plane, self._place
-        other = x * plane.unit
-        if not plane.in_coupling:
-            first, slopes = plane.first(q), np.array([[0.0, plane.length], [plane.unit, 0.0]])
-            return Place(plane.at(x, q), (first, other), slopes)
-        coupling = plain(-self._factor * self._noise)
-        growth = float(self._growth)
-        if plane.roles[plane.other][0] == "noise":
-            growth -= plane.unit / self._noise
-        strength = float(coupling)
-        slopes = np.array([[-growth * strength, strength / q], [plane.unit, 0.0]])
-        swapped = plane.names[0] == plane.other
-        values = (other, strength) if swapped else (strength, other)
-        return Place(plane.at(x, q, coupling), values, slopes[::-1] if swapped else slopes)
-
-    @cached_property
-    def _change(self) -> Any:
-        """The derivatives of sigma in x by those of the multipliers, the norm of these left as it is."""
-        plane = self._plane
-        return self._factor * plane.unit * plane.multiplier_slopes(self._potential, plane.other, self._last)
-
-    @cached_property
-    def _growth(self) -> Any:
-        """The derivative of the logarithm of the norm of the multipliers in x."""
-        reference, q = self._plane.reference, np.longdouble(self._place[1])
-        return self._extended[reference] @ self._change[reference] / q**2
-
-    @cached_property
-    def _confinement(self) -> Any:
-        return self._plane.confinement_at(*self._place)
-
-    def _force_slopes(self, name: str) -> Any:
-        """Return the derivatives of the forces in a parameter."""
-        role, own = self._plane.roles[name]
-        if role == "noise":
-            return -self.forces / self._noise
-        if role != "confinement":
-            return 0.0
-        confinement = self._confinement
-        if not self._plane.zonal:
-            return -self._among(confinement.harmonic_multiplier_derivatives(own, self._last))
-        return -self._about(
-            partial(confinement.multiplier_derivatives, own), partial(confinement.sine_multiplier_derivatives, own)
-        )
-
-    def _among(self, coefficients: Floats) -> Floats:
-        """Return packed coefficients, over the noise, as those of the modes, without a basis their lengths."""
-        invariants = None if self._basis is None else self._basis.invariants
-        if invariants is None:
-            found = moduli(*coefficients)[self._degrees]
-        else:
-            found = invariants.field_of_harmonics(coefficients)
-        return np.asarray(found / self._noise, dtype=float)
-
-    def _about(self, cosine: Callable[..., Any], sine: Callable[..., Any]) -> Floats:
-        """Return coefficients of the modes, over the noise, by functions of domain and degree."""
-        domain, axis = self._plane.problem.domain, self._plane.axis
-        series = cosine(domain, self._last) - 1j * sine(domain, self._last)
-        if self._basis is not None:
-            coefficients = self._basis.field_of(series)
-        elif axis is None:
-            coefficients = np.abs(series[self._degrees])
-        else:
-            coefficients = (series[self._degrees] * np.exp(1j * axis * self._degrees)).real
-        return np.asarray(coefficients / self._noise, dtype=float)
-
-
-def plain(number: np.longdouble) -> Number:
-    """Return a number as a double where it is one."""
-    return float(number) if is_double(number) else number
-
-
-def is_double(number: Number) -> bool:
-    """Return whether a number is in the range of doubles, with a margin."""
-    return 1e-290 < abs(float(number)) < 1e300

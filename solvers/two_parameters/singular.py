@@ -10,12 +10,12 @@ The condition is the scalar h of the bordered matrix,
 which vanishes where J is singular.
 """
 
-from functools import cached_property
-
 import numpy as np
 from scipy.linalg import lapack
 
 from ..bases import Basis, Floats
+from ..branches.continuation import length
+from ..computed import computed_once
 from .extended import ExtendedEquation, System, followed_by
 from .plane import Plane
 from .states import AtState
@@ -39,12 +39,12 @@ class SingularSystem(System):
         condition, self.null = _bordered(matrix, borders)
         super().__init__((state,), followed_by(state.residual, condition))
 
-    @cached_property
+    @computed_once
     def condition_slopes(self) -> tuple[Floats, Floats]:
         """The derivatives of h in the unknowns of the state, and in x and q."""
         raise NotImplementedError
 
-    @cached_property
+    @computed_once
     def derivatives(self) -> tuple[Floats, Floats]:
         """The derivatives of the residual in the unknowns, (size, size), and in q, (size,)."""
         (state,) = self.states
@@ -76,7 +76,7 @@ class SingularEquation(ExtendedEquation):
     def _borders_fit(self, found: System) -> bool:
         assert isinstance(found, SingularSystem)
         return all(
-            abs(border @ vector) >= TURNED * np.linalg.norm(vector)
+            abs(border @ vector) >= TURNED * length(vector, 0.0)
             for border, vector in zip(self.borders, found.null[::-1], strict=True)
         )
 

@@ -11,14 +11,16 @@ for a right null vector :math:`S u`. All modes of the potential and of the confi
 has no confinement of its own.
 """
 
-from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
+from scipy.linalg.blas import dasum
 
 from ..bases import EPS, Basis, Floats, Gibbs, Integers, log1p_beyond_linear, resolved
+from ..branches.continuation import length
+from ..computed import computed_once
 from ..geometry import Density, Measure
-from .plane import Coefficients
+from .coefficients import Coefficients
 
 # Below this sum of sigma a^2 the terms of the free energy are summed without their common second order.
 SMALL = 2e-3
@@ -83,7 +85,7 @@ class AtState:
         if basis.phase_conditions is not None:
             self.residual += self._left_null @ (basis.phase_conditions @ b)
 
-    @cached_property
+    @computed_once
     def _left_null(self) -> Floats:
         """L, (size, k); zero at the uniform state."""
         basis = self.weighted.basis
@@ -99,7 +101,7 @@ class AtState:
         """Return the density of the field."""
         raise NotImplementedError
 
-    @cached_property
+    @computed_once
     def matrix(self) -> Floats:
         """The derivative of the residual where it vanishes, (size, size): J + L P."""
         conditions, matrix = self.weighted.basis.phase_conditions, self._jacobian()
@@ -109,7 +111,7 @@ class AtState:
         """Return J, (size, size)."""
         raise NotImplementedError
 
-    @cached_property
+    @computed_once
     def slopes(self) -> Floats:
         """The derivatives of G in x and q, (2, size)."""
         raise NotImplementedError
@@ -149,7 +151,7 @@ class GradientState(AtState):
     def _gibbs(self) -> Gibbs:
         return self.weighted.basis.gibbs(self.field)
 
-    @cached_property
+    @computed_once
     def covariance(self) -> Floats:
         """C, (size, size)."""
         covariance: Floats = self.weighted.basis.covariance(self.gibbs.moments)
@@ -163,13 +165,13 @@ class GradientState(AtState):
         matrix.reshape(-1)[:: weights.size + 1] += 1.0
         return matrix
 
-    @cached_property
+    @computed_once
     def field_slopes(self) -> Floats:
         """The derivatives of the field in x and q at fixed moments, (2, size)."""
         attractions, forces = self.coefficients.slopes
         return np.asarray(attractions * self.moments + forces)
 
-    @cached_property
+    @computed_once
     def slopes(self) -> Floats:
         """The derivatives of G in x and q, (2, size)."""
         return np.asarray(-(self.field_slopes @ self.covariance) * self.weighted.weights)
@@ -186,7 +188,7 @@ class GradientState(AtState):
         Phi being the change of the field along the right one of two null vectors of J.
         """
         phi = self.coefficients.attractions * null[0] / self.weighted.weights
-        phi /= np.linalg.norm(phi)
+        phi /= length(phi, 0.0)
         variance = float(phi @ self.covariance @ phi)
         return float(phi @ self.third_moments(phi, phi) / variance**1.5)
 
@@ -208,7 +210,7 @@ class GradientState(AtState):
         third: Floats = basis.means(moments) - moments.item(0) * self.means
         return third
 
-    @cached_property
+    @computed_once
     def energy(self) -> float:
         """The free energy over the noise, sum sigma a^2/2 - log Z, above that of the uniform density.
 
@@ -217,7 +219,7 @@ class GradientState(AtState):
         """
         basis, sigma = self.weighted.basis, self.coefficients.attractions
         quadratic = 0.5 * sigma * self.moments**2
-        if np.any(self.coefficients.forces) or float(np.abs(quadratic).sum()) > SMALL:
+        if self.coefficients.forces.any() or dasum(quadratic) > SMALL:
             return float(quadratic.sum()) - self.gibbs.log_partition
         strengths = sigma * basis.squares
         cubic = basis.mean_beyond_quadratic(self.field)

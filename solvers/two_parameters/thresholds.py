@@ -4,7 +4,6 @@ No state is unknown; the line is followed as any other, so that it may turn in e
 """
 
 from collections.abc import Callable, Iterator, Sequence
-from functools import cached_property
 
 import numpy as np
 
@@ -13,6 +12,7 @@ from meanfield.theory import lacks_normal_form, theory_of
 
 from ..bases import EPS, Basis, Floats
 from ..branches.continuation import End, Point
+from ..computed import computed_once
 from ..equation import StationaryEquation
 from ..solution import Solution
 from .extended import ExtendedEquation, Halving, Margins, System
@@ -31,7 +31,7 @@ class Threshold(System):
         self._number, self._place = number, place
         super().__init__(states, np.array([1.0 - state.coefficients.attractions[place] / number]))
 
-    @cached_property
+    @computed_once
     def derivatives(self) -> tuple[Floats, Floats]:
         """The derivatives of the residual in x, (1, 1), and in q, (1,)."""
         (state,) = self.states

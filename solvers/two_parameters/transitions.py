@@ -11,8 +11,8 @@ state it is divided by :math:`|b|^2`: both vanish together at every uniform stat
 """
 
 import contextlib
+import math
 from collections.abc import Callable, Iterator, Sequence
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -22,6 +22,7 @@ from meanfield.equations import Capability, require
 
 from ..bases import Basis, Floats
 from ..branches.continuation import End, Point, length
+from ..computed import computed_once
 from ..geometry import Complement
 from ..newton import POLISHED, correct
 from .at_place import polished
@@ -61,7 +62,7 @@ class UniformTransition(System):
         self._b, self._square = b, float(b @ b)
         super().__init__(states, followed_by(state.residual, state.energy / self._square))
 
-    @cached_property
+    @computed_once
     def derivatives(self) -> tuple[Floats, Floats]:
         """The derivatives of the residual in the unknowns, (size, size), and in q, (size,)."""
         (state,) = self.states
@@ -88,7 +89,7 @@ class Transition(System):
         one, other = states
         super().__init__(states, np.concatenate([one.residual, other.residual, [one.energy - other.energy]]))
 
-    @cached_property
+    @computed_once
     def derivatives(self) -> tuple[Floats, Floats]:
         """The derivatives of the residual in the unknowns, (size, size), and in q, (size,)."""
         one, other = self.states
@@ -174,7 +175,7 @@ class TransitionEquation(ExtendedEquation):
         margins = [each for state in states for each in determinants(state, self.plane, self._halves).values()]
         if len(states) == 1:
             margins.append(1.0 - float(states[0].coefficients.strengths.max()))
-        return float(np.prod(margins))
+        return math.prod(margins)
 
     def _energy(self, point: Point) -> float:
         """Return the free energy of the first state above that of the uniform one."""
