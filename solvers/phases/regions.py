@@ -147,8 +147,9 @@ def _random_point(window: Window, cells: Sequence[Cell], random: np.random.Gener
     areas = np.array([cell.area for cell in cells])
     cell = cells[int(random.choice(len(cells), p=areas / areas.sum()))]
     heights = cell.upper - cell.lower
-    # Across the slab in proportion to the height there.
-    place = int(random.choice(heights.size, p=heights / heights.sum()))
+    # Across the slab, inside of it, in proportion to the height there.
+    inside = heights[1:-1]
+    place = 1 + int(random.choice(inside.size, p=inside / inside.sum()))
     share = MARGIN + (1 - 2 * MARGIN) * random.random()
     first, height = window.unscaled(float(cell.x[place]), float(cell.lower[place] + share * heights[place]))
     return float(first), float(height)

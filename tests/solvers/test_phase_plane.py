@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.ndimage import label
 
-from meanfield.records import smooth
+from meanfield.records.curves import smooth
 from solvers.phases.plane import neighbours, subdivided
 
 # Smaller components than this share of the window are not told apart from pixels.
