@@ -188,18 +188,21 @@ def trace(
 def _advance(known: list[Point], step: float, method: Arclength) -> tuple[Point | End, float]:
     """Return the next point and the step to try after it, halving the step until a point is accepted."""
     last = known[-1]
-    smallest = max(method.min_step * min(1.0, length(last.b, 0.0)), SHORTEST * EPS * last.arclength)
+    size = length(last.b, 0.0)
+    newton = _newton_beside(min(last.arclength, size))
+    smallest = max(method.min_step * min(1.0, size), SHORTEST * EPS * last.arclength)
     while step >= smallest:
         nodes = _usable(known, step)
         predicted_b, predicted_q = hermite(nodes, last.arclength + step)
         predicted_b = last.equation.unturned(predicted_b, last.b, last.moments)
-        point, distance = _attempt(last, predicted_b, predicted_q, step, method)
+        point, distance = _attempt(last, predicted_b, predicted_q, newton, min(10.0 * method.tolerance, 0.2 * step))
         if point is not None:
             resolved_point = resolve(point)
             if isinstance(resolved_point, End):
                 return resolved_point, step
-            extent = resolved_point.equation.extent(resolved_point.b, resolved_point.q)
-            growth = _growth(distance, 2 * len(nodes), method, resolved_point.equation.most_growth)
+            equation = resolved_point.equation
+            extent = equation.extent(resolved_point.b, resolved_point.q)
+            growth = _growth(distance, 2 * len(nodes), method, equation.most_growth)
             return resolved_point, min(method.max_step * max(1.0, 0.5 * extent), step * growth)
         step *= 0.5
     return End(Outcome.STEP_TOO_SMALL), step
@@ -207,12 +210,10 @@ def _advance(known: list[Point], step: float, method: Arclength) -> tuple[Point 
 
 def _usable(known: list[Point], step: float) -> list[Point]:
     """Return the last points, without those so close together that extrapolation would amplify rounding."""
-    nodes = known[-1:]
-    for node in known[-2::-1]:
-        if nodes[0].arclength - node.arclength < 1e-3 * step:
-            break
-        nodes = [node, *nodes]
-    return nodes
+    for place in range(len(known) - 1, 0, -1):
+        if known[place].arclength - known[place - 1].arclength < 1e-3 * step:
+            return known[place:]
+    return known
 
 
 def hermite(nodes: Sequence[Point], arclength: float) -> tuple[Floats, float]:
@@ -238,38 +239,35 @@ def hermite(nodes: Sequence[Point], arclength: float) -> tuple[Floats, float]:
     return b, q
 
 
-def _attempt(last: Point, b: Floats, q: float, step: float, method: Arclength) -> tuple[Point | None, float]:
+def _attempt(last: Point, b: Floats, q: float, newton: Newton, farthest: float) -> tuple[Point | None, float]:
     """Return the corrected point of a prediction, None if not acceptable, and its distance from the prediction.
 
-    The correction must be small, and the direction may turn by up to about 25 degrees.
+    The correction must be at most ``farthest`` long, and the direction may turn by up to about 25 degrees.
     """
     if q <= 0.0:
         return None, math.inf
-    old = last.solution
-    newton = _newton_beside(min(last.arclength, length(last.b, 0.0)))
-    end = _end_passed(last.equation, q)
+    old, equation = last.solution, last.equation
+    end = _end_passed(equation, q)
     if end is None:
-        new = correct(last.equation, b, q, old.tangent_b, old.tangent_q, newton, old.negative)
-        end = None if new is None else _end_passed(last.equation, new.q)
+        new = correct(equation, b, q, old.tangent_b, old.tangent_q, newton, old.negative)
+        end = None if new is None else _end_passed(equation, new.q)
     if end == old.q:
         return None, math.inf
     if end is not None:
         # A share of the step ends where the equation does.
         share = (end - old.q) / (q - old.q) if q != old.q else 1.0
         b, q = old.b + share * (b - old.b), end
-        new = correct(last.equation, b, q, np.zeros_like(b), 1.0, newton, old.negative)
-    if new is None:
-        return None, math.inf
-    if last.equation.leaves(old.b, new.b):
+        new = correct(equation, b, q, np.zeros_like(b), 1.0, newton, old.negative)
+    if new is None or equation.leaves(old.b, new.b):
         return None, math.inf
     distance = length(new.b - b, new.q - q)
     cosine = ddot(old.tangent_b, new.tangent_b) + old.tangent_q * new.tangent_q
-    if distance > min(10.0 * method.tolerance, 0.2 * step) or not abs(cosine) > 0.9:
+    if distance > farthest or not abs(cosine) > 0.9:
         return None, distance
     if cosine < 0.0:
         new.reverse()
     arclength = last.arclength + _arc(length(new.b - old.b, new.q - old.q), abs(cosine))
-    return Point(last.equation, new, arclength), distance
+    return Point(equation, new, arclength), distance
 
 
 def _end_passed(equation: StationaryEquation, q: float) -> float | None:
