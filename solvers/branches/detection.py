@@ -191,11 +191,12 @@ def events_between(first: Point, second: Point, counts: tuple[Counts, Counts]) -
     counts
         Unstable directions at the two points: those that keep the axis of the state, and others.
     """
-    turns = first.solution.tangent_q * second.solution.tangent_q < 0.0
-    crosses = first.invariant * second.invariant < 0.0 and has_transitions(first.equation.problem)
     same = counts[0] == counts[1] and not _compensate(*counts)
-    if not turns and not crosses and same:
-        return []
+    turns = first.solution.tangent_q * second.solution.tangent_q < 0.0
+    if same and not turns:
+        crosses = first.invariant * second.invariant < 0.0 and has_transitions(first.equation.problem)
+        if not crosses:
+            return []
     curve = _Curve(first, second)
     events = _folds(curve)
     explained = _explained_by_fold(first, second, counts) if events else same
@@ -208,7 +209,8 @@ def events_between(first: Point, second: Point, counts: tuple[Counts, Counts]) -
 
 def _compensate(one: Counts, two: Counts) -> bool:
     """Return whether equal counts are those of other directions: a determinant has changed its sign."""
-    return any(value * two.determinants.get(name, 0.0) < 0.0 for name, value in one.determinants.items())
+    others = two.determinants
+    return any([value * others.get(name, 0.0) < 0.0 for name, value in one.determinants.items()])
 
 
 def _explained_by_fold(first: Point, second: Point, counts: tuple[tuple[int, int], tuple[int, int]]) -> bool:

@@ -6,6 +6,7 @@ three ways a branch ends inside its interval: on a more symmetric branch, back a
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from itertools import pairwise
 
 import numpy as np
@@ -13,7 +14,9 @@ import numpy as np
 from meanfield import Outcome
 from meanfield.equations import Capability
 
+from ..bases import Floats
 from ..counts import Counts
+from ..equation import StationaryEquation
 from ..newton import NEUTRAL
 from .arclength import Arclength
 from .arrivals import Arrival
@@ -198,7 +201,9 @@ def _extend(followed: Followed, method: Arclength, first_step: float, counts: Co
 
 def _append(followed: Followed, step: Step) -> None:
     """Append the events of a step, and its arrival."""
-    followed.knots += _knots(step.events, step.first, step.end)
+    events = step.events
+    if events:
+        followed.knots += _knots(events, step.first, step.end)
     if step.arrival is not None:
         followed.arrivals.append(step.arrival)
     _say(followed, step)
@@ -363,7 +368,7 @@ def _returned(followed: Followed, last: Point, point: Point) -> bool:
     if abs(point.q - start.q) > step:
         return False
     after = followed.knots[2].point
-    images = (point.equation.basis.images(known.on(point.equation).b) for known in (start, after))
+    images = (_images(known, point.equation) for known in (start, after))
     before = last.on(point.equation).b
     way_b, way_q = point.b - before, point.q - last.q
     square = float(way_b @ way_b) + way_q**2
@@ -374,6 +379,13 @@ def _returned(followed: Followed, last: Point, point: Point) -> bool:
         if 0.0 <= share <= 1.0 and missed <= MISSED * step and forwards:
             return True
     return False
+
+
+# The same two points are compared with every step of a branch.
+@lru_cache(maxsize=4)
+def _images(point: Point, equation: StationaryEquation) -> list[Floats]:
+    """Return the images of a state under the symmetries of the domain, in the unknowns of a refined equation."""
+    return equation.basis.images(point.on(equation).b)
 
 
 def _stop(followed: Followed, end: End) -> None:

@@ -265,6 +265,8 @@ def passage_between(last: Point, point: Point, counts: Counts, new: Counts) -> P
     """Return the events between two neighbouring points with their unstable counts, and what these leave open."""
     events = events_between(last, point, (counts, new))
     running, whole = sum(counts), sum(new) - sum(counts)
+    if not events and not whole:
+        return Passage(last, point, (counts, new), events, 0, False, False)
     for event in events:
         change = _change(event, last, point)
         if not point.equation.symmetric and len(events) == 1 and change == -whole:
