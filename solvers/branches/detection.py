@@ -191,15 +191,11 @@ def events_between(first: Point, second: Point, counts: tuple[Counts, Counts]) -
     counts
         Unstable directions at the two points: those that keep the axis of the state, and others.
     """
-    same = counts[0] == counts[1] and not _compensate(*counts)
-    turns = first.solution.tangent_q * second.solution.tangent_q < 0.0
-    if same and not turns:
-        crosses = first.invariant * second.invariant < 0.0 and has_transitions(first.equation.problem)
-        if not crosses:
-            return []
+    if is_quiet(first, second, counts):
+        return []
     curve = _Curve(first, second)
     events = _folds(curve)
-    explained = _explained_by_fold(first, second, counts) if events else same
+    explained = _explained_by_fold(first, second, counts) if events else _alike(*counts)
     events += _transitions(curve, [event.point for event in events])
     if not explained:
         events += _branch_points(curve, [event.point for event in events if event.kind == "fold"])
@@ -207,10 +203,20 @@ def events_between(first: Point, second: Point, counts: tuple[Counts, Counts]) -
     return events
 
 
-def _compensate(one: Counts, two: Counts) -> bool:
-    """Return whether equal counts are those of other directions: a determinant has changed its sign."""
+def is_quiet(first: Point, second: Point, counts: tuple[Counts, Counts]) -> bool:
+    """Return whether nothing that would be an event changes between two neighbouring points with their counts."""
+    if first.solution.tangent_q * second.solution.tangent_q < 0.0 or not _alike(*counts):
+        return False
+    crosses = first.invariant * second.invariant < 0.0 and has_transitions(first.equation.problem)
+    return not crosses
+
+
+def _alike(one: Counts, two: Counts) -> bool:
+    """Return whether counts are equal and those of the same directions: no determinant has changed its sign."""
+    if one != two:
+        return False
     others = two.determinants
-    return any([value * others.get(name, 0.0) < 0.0 for name, value in one.determinants.items()])
+    return not any([value * others.get(name, 0.0) < 0.0 for name, value in one.determinants.items()])
 
 
 def _explained_by_fold(first: Point, second: Point, counts: tuple[tuple[int, int], tuple[int, int]]) -> bool:

@@ -181,13 +181,14 @@ def _extend(followed: Followed, method: Arclength, first_step: float, counts: Co
             _stop(followed, point)
             return
         step = step_between(last, point, counts, new)
-        if step.doubtful:
-            points = _counted(last, method, (point.arclength - last.arclength) / 4, highest)
-            continue
-        _append(followed, step)
-        if step.end is not point:
-            followed.outcome = Outcome.JOINED_BRANCH
-            return
+        if step is not None:
+            if step.doubtful:
+                points = _counted(last, method, (point.arclength - last.arclength) / 4, highest)
+                continue
+            _append(followed, step)
+            if step.end is not point:
+                followed.outcome = Outcome.JOINED_BRANCH
+                return
         counts = new
         followed.knots.append(Knot(point, sum(counts), counts=new))
         if _left(point, highest):
@@ -201,9 +202,7 @@ def _extend(followed: Followed, method: Arclength, first_step: float, counts: Co
 
 def _append(followed: Followed, step: Step) -> None:
     """Append the events of a step, and its arrival."""
-    events = step.events
-    if events:
-        followed.knots += _knots(events, step.first, step.end)
+    followed.knots += _knots(step.events, step.first, step.end)
     if step.arrival is not None:
         followed.arrivals.append(step.arrival)
     _say(followed, step)

@@ -135,10 +135,10 @@ class Perturbations:
         first = states.points[0]
         repulsive = self._repulsive(first, self._part(residue))
         partition = self._partition(states, parity, residue, neutral) if len(states.points) == 1 else None
-        products = partial(self._products, first, parity, residue, neutral)
-        proved = None if partition is None else partition.negative(products)
-        if proved is not None:
-            return np.array([proved - repulsive]), np.array([np.nan])
+        if partition is not None:
+            proved = partition.negative(partial(self._products, first, parity, residue, neutral))
+            if proved is not None:
+                return np.array([proved - repulsive]), np.array([np.nan])
         matrices = self.matrices(states, parity, residue)
         diagonals(matrices)[:] += neutral
         compiled = self._compiled(first.equation, matrices.shape[1])
@@ -268,6 +268,8 @@ class Perturbations:
             else:
                 total, difference = (pairs.outer(degrees[first], degrees) for pairs in (np.add, np.subtract))
             known = self._tabled[residue] = Tables(weights, self._places(total), self._places(np.abs(difference)))
+        if len(known.weights) == count:
+            return known
         if known.total.ndim == 1:
             return known._replace(weights=known.weights[:count])
         return Tables(known.weights[:count], known.total[:count], known.difference[:count])
