@@ -76,11 +76,15 @@ class Block:
 
 
 class Part(NamedTuple):
-    """Some of the modes, with the places of their means in the moments of states of a symmetry."""
+    """Some of the modes, with the places of their means in the moments of states of a symmetry.
+
+    ``turning`` times the means is the rotation mode.
+    """
 
     degrees: Integers
     signs: Floats
     roots: Floats
+    turning: Floats
     repulsive: tuple[int, int]
     means: Integers
 
@@ -139,12 +143,12 @@ class Perturbations:
             proved = partition.negative(partial(self._products, first, parity, residue, neutral))
             if proved is not None:
                 return np.array([proved - repulsive]), np.array([np.nan])
-        matrices = self.matrices(states, parity, residue)
-        diagonals(matrices)[:] += neutral
-        compiled = self._compiled(first.equation, matrices.shape[1])
-        known = None if compiled is None else compiled.signatures(matrices)
+        compiled = self._compiled(states, parity, residue)
+        known = None if compiled is None else compiled.signatures(neutral)
         if known is not None:
             return known[0] - repulsive, known[1]
+        matrices = self.matrices(states, parity, residue)
+        diagonals(matrices)[:] += neutral
         found: list[int] = []
         determinants: list[float] = []
         for matrix in matrices:
@@ -154,11 +158,27 @@ class Perturbations:
             determinants.append(determinant)
         return np.array(found) - repulsive, np.array(determinants)
 
-    def _compiled(self, equation: StationaryEquation, rows: int) -> Any:
-        """Return the module that makes and factorises matrices of some rows of an equation, None if none does."""
-        if type(equation) is not StationaryEquation or self.fixed_angle or not matrices_compiled(rows):
+    def _compiled(self, states: States, parity: Parity, residue: int) -> Any:
+        """Return what compiled code makes and factorises the matrices from, None if it does not."""
+        equation, part = states.points[0].equation, self._part(residue)
+        size = part.degrees.size
+        if type(equation) is not StationaryEquation or self.fixed_angle or not matrices_compiled(size):
             return None
-        return _compiled_module()
+        tables = self._tables(residue, size)
+        return _entries()(
+            states.moments,
+            states.responses,
+            states.factors,
+            tables.weights,
+            tables.total.reshape(-1),
+            tables.difference.reshape(-1),
+            tables.total.ndim == 1,
+            -equation.sign * part.signs,
+            part.means,
+            1.0 if parity == "even" else -1.0,
+            self._centred(parity, residue),
+            part.turning if self._rotates(parity, residue) else part.turning[:0],
+        )
 
     def _partition(self, state: States, parity: Parity, residue: int, neutral: float) -> Partition | None:
         """Return the matrix of a part plus ``neutral``, partitioned into strong and weak modes, or None if few."""
@@ -173,7 +193,7 @@ class Perturbations:
         diagonals(rows)[:] += neutral
         above = neutral
         if self._rotates(parity, residue):
-            squares = (part.roots * part.degrees * np.append(point.moments, 0.0).take(part.means)) ** 2
+            squares = (part.turning * np.append(point.moments, 0.0).take(part.means)) ** 2
             above += float(squares[count:].sum() / max(squares.sum(), np.finfo(float).tiny))
         signs = -equation.sign * part.signs[count:]
         return Partition(rows[0, :, :count], rows[0, :, count:], signs, below, above)
@@ -183,7 +203,7 @@ class Perturbations:
         part, phase = self._part(residue), 1.0 if parity == "even" else -1j
         scaled, diagonal = part.signs * part.roots, neutral - point.equation.sign * part.signs
         means = np.append(point.moments, 0.0).take(part.means)
-        turn = part.roots * part.degrees * means if self._rotates(parity, residue) else np.zeros(means.size)
+        turn = part.turning * means if self._rotates(parity, residue) else np.zeros(means.size)
         turn /= max(float(np.linalg.norm(turn)), np.finfo(float).tiny)
         # The moments of the density end at half of the nodes, and the modes far before them.
         nodes = 2 * self.symmetry * (self.moments - 1)
@@ -209,10 +229,14 @@ class Perturbations:
         """Return whether the rotation mode is in a part and its eigenvalue is moved to one."""
         return parity == "odd" and residue in (0, ALL) and not self.fixed_angle
 
+    def _centred(self, parity: Parity, residue: int) -> bool:
+        """Return whether modes of a part have means, whose products are subtracted."""
+        return parity == "even" and residue in (0, ALL)
+
     def _count_pinned(self, point: Point, residue: int, neutral: float) -> tuple[int, float]:
         matrix, degrees, repulsive = self.block(point, Block(residue, "odd"))
         part = self._part(residue)
-        rotation = part.roots * part.degrees * np.append(point.moments, 0.0).take(part.means)
+        rotation = part.turning * np.append(point.moments, 0.0).take(part.means)
         pulls = self._pulls(point, part)
         if is_weak(rotation, np.abs(pulls).sum(axis=1)):
             return count_beside_rotation(matrix, rotation, pulls.sum(axis=1), neutral) - repulsive, np.nan
@@ -243,10 +267,12 @@ class Perturbations:
             elif residue == OTHERS:
                 inside = classes != 0
             degrees, relative = self.degrees[inside], self.relative[inside]
+            roots = np.sqrt(np.abs(relative))
             self._parts[residue] = Part(
                 degrees,
                 np.sign(relative),
-                np.sqrt(np.abs(relative)),
+                roots,
+                roots * degrees,
                 (int(np.count_nonzero(relative > 0.0)), int(np.count_nonzero(relative < 0.0))),
                 self._places(degrees),
             )
@@ -288,30 +314,22 @@ class Perturbations:
         The shape is (states, count, size), without a count (states, size, size).
         """
         equation, part = states.points[0].equation, self._part(residue)
-        tables = self._tables(residue, part.degrees.size if count is None else count)
-        moments, responses, factors = states.moments, states.responses, states.factors
-        centred, turns = parity == "even" and residue in (0, ALL), self._rotates(parity, residue)
-        compiled = self._compiled(equation, part.degrees.size) if count is None else None
+        compiled = self._compiled(states, parity, residue) if count is None else None
         if compiled is not None:
-            sign = 1.0 if parity == "even" else -1.0
-            turning = part.roots * part.degrees if turns else part.roots[:0]
-            own = -equation.sign * part.signs
-            made: Floats = compiled.matrices(
-                moments, responses, factors, tables, own, part.means, sign, centred, turning
-            )
+            made: Floats = compiled.matrices()
             return made
-        scaled = responses * factors[:, None]
+        tables = self._tables(residue, part.degrees.size if count is None else count)
+        scaled = states.responses * states.factors[:, None]
         total, difference = tables.pairs(scaled)
         combined = np.add if parity == "even" else np.subtract
         matrices: Floats = combined(difference, total, out=np.empty(total.shape))
-        if centred:
-            means = moments.take(part.means, axis=1)
+        if self._centred(parity, residue):
+            means = states.moments.take(part.means, axis=1)
             matrices -= 2.0 * scaled.take(part.means[:count], axis=1)[:, :, None] * means[:, None]
         matrices *= tables.weights
         diagonals(matrices)[:] -= equation.sign * part.signs[:count]
-        if turns:
-            rotations = part.roots * part.degrees * moments.take(part.means, axis=1)
-            matrices += projectors(rotations, count)
+        if self._rotates(parity, residue):
+            matrices += projectors(part.turning * states.moments.take(part.means, axis=1), count)
         return matrices
 
     def _mixed(self, point: Point, part: Part) -> tuple[Floats, Integers, int]:
@@ -339,9 +357,9 @@ def own_block(point: Point) -> tuple[Floats, Integers, int] | None:
 
 
 @functools.cache
-def _compiled_module() -> Any:
-    """Return the module of compiled code, which loads numba."""
-    return importlib.import_module(".compiled_stability", __package__)
+def _entries() -> Any:
+    """Return the class of what compiled code makes matrices from; its module loads numba."""
+    return importlib.import_module(".compiled_stability", __package__).Entries
 
 
 # The blocks of a point are asked for one after the other.
