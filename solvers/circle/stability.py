@@ -43,7 +43,7 @@ from .tables import States, Tables, states_of
 # With more modes than this the blocks of a rotation symmetry are counted one by one.
 DIVIDED = 64
 # Points that are counted at once, at most, since calling numpy costs more than small matrices, and their numbers.
-TOGETHER, NUMBERS_AT_ONCE = 16, 2**16
+TOGETHER, NUMBERS_AT_ONCE = 32, 2**16
 # Numbers of rows of tables are multiples of this.
 ROWS_AT_ONCE = 64
 # Parts of the modes: all of them, and all that are not multiples of the symmetry.
