@@ -216,7 +216,7 @@ def _alike(one: Counts, two: Counts) -> bool:
     if one != two:
         return False
     others = two.determinants
-    return not any([value * others.get(name, 0.0) < 0.0 for name, value in one.determinants.items()])
+    return not any(value * others.get(name, 0.0) < 0.0 for name, value in one.determinants.items())
 
 
 def _explained_by_fold(first: Point, second: Point, counts: tuple[tuple[int, int], tuple[int, int]]) -> bool:
@@ -447,7 +447,7 @@ def interval_end(first: Point, second: Point, q: float) -> Event | None:
 # Where a branch leaves the interval it is compared with others first, and then cut.
 @lru_cache(maxsize=8)
 def _end_between(first: Point, second: Point, q: float) -> Point | None:
-    """Return the point between two at which a curve crosses the coupling q, or comes within :data:`LOCATED` of it."""
+    """Return the point between two at which a curve crosses a q, or comes within :data:`LOCATED` of it, or None."""
     point = _at_coupling(first, second, q)
     if point is not None:
         return point

@@ -302,7 +302,7 @@ def _counted(
     again, no more points have been traced in vain than were used.
     """
     densities = start.equation.densities
-    points = trace(start, method, first_step)
+    points = trace(start, method, first_step, highest=highest)
     stretch, longest = [start], 1
     while True:
         stretch, end, longest = [], None, min(2 * longest, densities.counted_together(stretch[-1]))

@@ -372,7 +372,7 @@ def _residuals(points: list[Point]) -> Floats:
         for _, group in groupby(points, key=lambda point: point.equation)
     )
     truncations = [point.equation.truncation_at(point.moments) for point in points]
-    return np.maximum(np.concatenate([*rows]), truncations)
+    return np.asarray(np.maximum(np.concatenate([*rows]), truncations))
 
 
 def moment_arrays(points: list[Point]) -> tuple[Floats, Floats, Floats, Floats, np.ndarray]:

@@ -10,7 +10,8 @@ from meanfield import Outcome
 
 from ..bases import EPS, Floats
 from ..branches.arclength import Arclength
-from ..branches.continuation import PREDICTED_FROM, End, Point, hermite, length, trace
+from ..branches.continuation import End, Point, hermite, length, trace
+from ..branches.stepping import PREDICTED_FROM
 from ..newton import POLISHED, Newton, correct
 from .arc import ROUNDINGS, Arc
 from .events import KNOWN, events_between
