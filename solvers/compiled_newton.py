@@ -1,7 +1,7 @@
 r"""Newton's method for even states of few modes on the circle, compiled: :func:`.newton.correct` up to rounding.
 
 For some tens of modes numpy takes several times as long to be called as to compute. All of an iteration is in
-:func:`_iterate`: the field on the nodes and the moments by products with one table, the Jacobian of moments at sums
+:func:`iterate`: the field on the nodes and the moments by products with one table, the Jacobian of moments at sums
 and differences, and its elimination with the inertia, see :mod:`.elimination`; the full bordered matrix where J is
 singular to working precision. Where the inertia is in doubt nothing is decided here, and the iteration is left to
 LAPACK. Importing this loads numba.
@@ -43,12 +43,12 @@ def corrected(
     equation: StationaryEquation, b: Floats, q: float, border_b: Floats, border_q: float, last_step: float
 ) -> tuple[bool, Solution | None]:
     """Return whether the iteration is decided here, and its solution; see :func:`.newton.correct`."""
-    tables = _tables(equation) if type(equation) is StationaryEquation else None
+    tables = tables_of(equation)
     if tables is None:
         return False, None
     vectors, moments = np.empty((3, b.size)), np.empty(equation.basis.nodes + 1)
     vectors[0], vectors[1] = b, border_b
-    status, q, tangent_q, negative, log_partition = _iterate(
+    status, q, tangent_q, negative, log_partition = iterate(
         *tables, vectors, moments, float(q), float(border_q), last_step
     )
     if status != SOLVED:
@@ -58,9 +58,13 @@ def corrected(
     return True, Solution(found, q, evaluation, tangent, tangent_q, negative)
 
 
+def tables_of(equation: StationaryEquation) -> Tables | None:
+    """Return the tables of an equation, None if its modes are many or it is of another kind."""
+    return _tables(equation) if type(equation) is StationaryEquation else None
+
+
 @functools.lru_cache(maxsize=64)
 def _tables(equation: StationaryEquation) -> Tables | None:
-    """Return the tables of an equation, None if its modes are many or it is of another kind."""
     basis = equation.basis
     table = None if basis.cosines is None else basis.cosines.folded_table
     if table is None or not 0 < basis.cells.size <= MOST_ROWS or basis.nodes < 2 * basis.cells[-1]:
@@ -76,7 +80,7 @@ def _tables(equation: StationaryEquation) -> Tables | None:
 
 
 @compiled_sums
-def _iterate(
+def iterate(
     cosines: Floats,
     cells: Integers,
     weights: Floats,

@@ -202,7 +202,7 @@ class StationaryEquation:
 
     def critical_places(self, modes: Sequence[int]) -> Integers:
         """Return the places of some modes, along which branches leave the uniform state."""
-        return np.flatnonzero(np.isin(self.basis.degrees, modes))
+        return np.flatnonzero((self.basis.degrees[:, None] == np.array(modes, dtype=int)).any(axis=1))
 
     def threshold(self, place: int, near: float) -> tuple[Number, float]:
         """Return the value of the parameter, and q, at which an unknown is critical at the uniform state.

@@ -27,7 +27,7 @@ from .compiling import continuation_compiled
 from .equation import Evaluation, StationaryEquation
 from .inertia import BLOCK, negative_pivots
 from .solution import Solution
-from .stopping import LATE_STEP, MAX_ITERATIONS, RUNNING, SINGULAR_GROWTH, SOLVED, TOO_LONG, status_after
+from .stopping import LAST_STEP, LATE_STEP, MAX_ITERATIONS, RUNNING, SINGULAR_GROWTH, SOLVED, TOO_LONG, status_after
 from .weak import HALF_OF_THE_DIGITS
 from .weak import ROUNDING as WEAK_ROUNDING
 
@@ -48,7 +48,7 @@ class Newton:
         square, below rounding.
     """
 
-    last_step: float = 2e-8
+    last_step: float = LAST_STEP
 
 
 # For points that are located: the last factorisation, and with it the tangent, is at the solution to rounding.

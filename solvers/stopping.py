@@ -1,6 +1,8 @@
 """Where Newton's iteration for a point of a curve ends, compiled or not."""
 
 MAX_ITERATIONS = 12
+# As a rule a step up to this is the last.
+LAST_STEP = 2e-8
 # A later step up to this is the last if it is not much shorter than the one before.
 LATE_STEP = 1e-9
 # The iteration fails with a step as long as this.

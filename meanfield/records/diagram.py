@@ -74,7 +74,10 @@ class Diagram(SavedRecord):
     def __post_init__(self) -> None:
         # So that they can name their moments, and points start curves of their own.
         domain = self.problem.domain
-        branches = tuple(dataclasses.replace(branch, domain=domain) for branch in self.branches)
+        branches = tuple(
+            branch if branch.domain == domain else dataclasses.replace(branch, domain=domain)
+            for branch in self.branches
+        )
         points = tuple(
             dataclasses.replace(point, domain=domain, problem=_problem_along(self.problem, point))
             for point in self.special_points

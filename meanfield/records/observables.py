@@ -158,11 +158,17 @@ def _doubles(name: str, value: Any, count: int | None) -> Any:
     if array.dtype.kind not in "fiu" or array.shape != (() if count is None else (count,)):
         wanted = "a number" if count is None else f"an array of {count} numbers"
         raise InvalidInput(f"the observable {name!r} must be {wanted}, not {shown(value)}")
+    doubles = array if array.dtype == np.float64 else _converted(name, array)
+    return float(doubles) if count is None else read_only(doubles)
+
+
+def _converted(name: str, array: np.ndarray) -> np.ndarray:
+    """Return the numbers of an observable in double precision."""
     with np.errstate(over="ignore", under="ignore"):
         doubles = array.astype(np.float64)
     if np.any((doubles == 0.0) != (array == 0)) or np.any(np.isinf(doubles) != np.isinf(array)):
         raise InvalidInput(f"the observable {name!r} is beyond double precision; give it in another unit")
-    return float(doubles) if count is None else read_only(doubles)
+    return doubles
 
 
 class Observed(Record):

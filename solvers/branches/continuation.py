@@ -7,8 +7,9 @@ prediction and correction. Every accepted point is resolved: where it is not, th
 corrected again.
 """
 
+import functools
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -16,23 +17,23 @@ from scipy.linalg.blas import daxpy, ddot
 
 from meanfield import Number, Outcome
 
-from ..bases import EPS, Floats
+from ..bases import Floats
+from ..compiling import continuation_compiled
 from ..equation import StationaryEquation
 from ..newton import POLISHED, ROUNDING, Newton, correct, solve_at
 from ..solution import Solution
 from .arclength import Arclength
+from .stepping import CLOSE_NODES, PREDICTED_FROM, accepted, arc, growth, last_step_beside, smallest_step
 
-# Points from which the next one is predicted.
-PREDICTED_FROM = 3
 # Arclengths count from the branch point a branch is born at; one that has none starts at this value.
 REGULAR_ARCLENGTH = 1.0
 NEWTON = Newton()
+# Compiled code takes so many steps at once at first, then twice as many as before, and so many at most.
+FIRST_AHEAD, MOST_AHEAD = 4, 32
 # Between a branch point and a point next to it curves are straight to this share of the way.
 STRAYING = 0.25
 # Refinements of an equation for one point; where two directions are neutral in the place of one, borders never fit.
 REFINEMENTS = 32
-# Steps of fewer roundings of the arclength lead to the same place.
-SHORTEST = 16
 # Slopes of the coupling below this are rounding noise of a vertical branch.
 FLAT = 1e-10
 # The slope of a cubic below this share of those at its ends may have another sign on the curve; its least value is
@@ -161,7 +162,7 @@ class End:
 
 
 def trace(
-    start: Point, method: Arclength, first_step: float, behind: Sequence[Point] = ()
+    start: Point, method: Arclength, first_step: float, behind: Sequence[Point] = (), highest: float = math.inf
 ) -> Iterator[Point | End]:
     """Yield the points that follow ``start`` in the direction of its tangent; an :class:`End` comes last.
 
@@ -174,45 +175,72 @@ def trace(
     behind
         Points of the curve before the start, as far as known, the farthest first: the first ones are predicted from
         them as well.
+    highest
+        No point is asked for after one beyond this q with rising q.
     """
-    known, step = [*behind, start], min(first_step, method.max_step)
-    for _ in range(method.max_points):
-        point, step = _advance(known, step, method)
-        yield point
-        if isinstance(point, End):
-            return
-        known = [*known[1 - PREDICTED_FROM :], point]
+    known, step, left, ahead = [*behind, start], min(first_step, method.max_step), method.max_points, FIRST_AHEAD
+    while left > 0:
+        points, step = _steps(known, step, method, min(ahead, left), highest)
+        if points:
+            yield from points
+            ahead = min(2 * ahead, MOST_AHEAD)
+        else:
+            point, step = _advance(known, step, method)
+            yield point
+            if isinstance(point, End):
+                return
+            points = [point]
+        known, left = [*known, *points][-PREDICTED_FROM:], left - len(points)
     yield End(Outcome.MAX_STEPS)
+
+
+def _steps(
+    known: list[Point], step: float, method: Arclength, count: int, highest: float
+) -> tuple[list[Point], float]:
+    """Return the points of up to ``count`` steps and the next step, by compiled code; none where it is not used."""
+    if not continuation_compiled():
+        return [], step
+    found, step = _compiled()(known, step, method, count, highest)
+    return [Point(known[-1].equation, solution, arclength) for solution, arclength in found], step
+
+
+@functools.cache
+def _compiled() -> Callable[..., tuple[list[tuple[Solution, float]], float]]:
+    """Return the function of compiled steps; its module loads numba."""
+    from .compiled_steps import steps_from
+
+    return steps_from
 
 
 def _advance(known: list[Point], step: float, method: Arclength) -> tuple[Point | End, float]:
     """Return the next point and the step to try after it, halving the step until a point is accepted."""
     last = known[-1]
-    smallest = max(method.min_step * min(1.0, length(last.b, 0.0)), SHORTEST * EPS * last.arclength)
+    size = length(last.b, 0.0)
+    newton = _newton_beside(min(last.arclength, size))
+    smallest = smallest_step(size, last.arclength, method.min_step)
     while step >= smallest:
         nodes = _usable(known, step)
         predicted_b, predicted_q = hermite(nodes, last.arclength + step)
         predicted_b = last.equation.unturned(predicted_b, last.b, last.moments)
-        point, distance = _attempt(last, predicted_b, predicted_q, step, method)
+        point, distance = _attempt(last, predicted_b, predicted_q, newton, step, method)
         if point is not None:
             resolved_point = resolve(point)
             if isinstance(resolved_point, End):
                 return resolved_point, step
-            extent = resolved_point.equation.extent(resolved_point.b, resolved_point.q)
-            growth = _growth(distance, 2 * len(nodes), method, resolved_point.equation.most_growth)
-            return resolved_point, min(method.max_step * max(1.0, 0.5 * extent), step * growth)
+            equation = resolved_point.equation
+            extent = equation.extent(resolved_point.b, resolved_point.q)
+            factor = growth(distance, 2 * len(nodes), method.tolerance, equation.most_growth)
+            return resolved_point, min(method.max_step * max(1.0, 0.5 * extent), step * factor)
         step *= 0.5
     return End(Outcome.STEP_TOO_SMALL), step
 
 
 def _usable(known: list[Point], step: float) -> list[Point]:
     """Return the last points, without those so close together that extrapolation would amplify rounding."""
-    nodes = known[-1:]
-    for node in known[-2::-1]:
-        if nodes[0].arclength - node.arclength < 1e-3 * step:
-            break
-        nodes = [node, *nodes]
-    return nodes
+    for place in range(len(known) - 1, 0, -1):
+        if known[place].arclength - known[place - 1].arclength < CLOSE_NODES * step:
+            return known[place:]
+    return known
 
 
 def hermite(nodes: Sequence[Point], arclength: float) -> tuple[Floats, float]:
@@ -238,38 +266,34 @@ def hermite(nodes: Sequence[Point], arclength: float) -> tuple[Floats, float]:
     return b, q
 
 
-def _attempt(last: Point, b: Floats, q: float, step: float, method: Arclength) -> tuple[Point | None, float]:
-    """Return the corrected point of a prediction, None if not acceptable, and its distance from the prediction.
-
-    The correction must be small, and the direction may turn by up to about 25 degrees.
-    """
+def _attempt(
+    last: Point, b: Floats, q: float, newton: Newton, step: float, method: Arclength
+) -> tuple[Point | None, float]:
+    """Return the corrected point of a prediction, None if not acceptable, and its distance from the prediction."""
     if q <= 0.0:
         return None, math.inf
-    old = last.solution
-    newton = _newton_beside(min(last.arclength, length(last.b, 0.0)))
-    end = _end_passed(last.equation, q)
+    old, equation = last.solution, last.equation
+    end = _end_passed(equation, q)
     if end is None:
-        new = correct(last.equation, b, q, old.tangent_b, old.tangent_q, newton, old.negative)
-        end = None if new is None else _end_passed(last.equation, new.q)
+        new = correct(equation, b, q, old.tangent_b, old.tangent_q, newton, old.negative)
+        end = None if new is None else _end_passed(equation, new.q)
     if end == old.q:
         return None, math.inf
     if end is not None:
         # A share of the step ends where the equation does.
         share = (end - old.q) / (q - old.q) if q != old.q else 1.0
         b, q = old.b + share * (b - old.b), end
-        new = correct(last.equation, b, q, np.zeros_like(b), 1.0, newton, old.negative)
-    if new is None:
-        return None, math.inf
-    if last.equation.leaves(old, new):
+        new = correct(equation, b, q, np.zeros_like(b), 1.0, newton, old.negative)
+    if new is None or equation.leaves(old, new):
         return None, math.inf
     distance = length(new.b - b, new.q - q)
     cosine = ddot(old.tangent_b, new.tangent_b) + old.tangent_q * new.tangent_q
-    if distance > min(10.0 * method.tolerance, 0.2 * step) or not abs(cosine) > 0.9:
+    if not accepted(distance, cosine, step, method.tolerance):
         return None, distance
     if cosine < 0.0:
         new.reverse()
-    arclength = last.arclength + _arc(length(new.b - old.b, new.q - old.q), abs(cosine))
-    return Point(last.equation, new, arclength), distance
+    arclength = last.arclength + arc(length(new.b - old.b, new.q - old.q), abs(cosine))
+    return Point(equation, new, arclength), distance
 
 
 def _end_passed(equation: StationaryEquation, q: float) -> float | None:
@@ -280,25 +304,9 @@ def _end_passed(equation: StationaryEquation, q: float) -> float | None:
 
 
 def _newton_beside(distance: float) -> Newton:
-    """Return options of Newton's method accurate enough for tangents at a distance from a more symmetric state.
-
-    At a distance eps from the branch point at which a branch is born, or from the uniform state, the smallest
-    eigenvalue is of order eps^2, and so must be the error of the point at which the tangent is taken.
-    """
-    error = 1e-4 * distance**2
-    return NEWTON if error >= NEWTON.last_step else Newton(last_step=max(2e-15, error))
-
-
-def _growth(distance: float, order: int, method: Arclength, most: float) -> float:
-    """Return the next step over the last, by the tolerance over the prediction error, a power of the step."""
-    growth = float((method.tolerance / max(distance, 1e-300)) ** (1.0 / order))
-    return min(most, max(0.3, 0.9 * growth))
-
-
-def _arc(chord: float, cosine: float) -> float:
-    """Return the length of the circular arc with a chord and the cosine of the angle it turns by."""
-    half = math.sqrt(max(0.5 - 0.5 * cosine, 0.0))
-    return chord * math.asin(half) / half if half > 0.0 else chord
+    """Return options of Newton's method accurate enough for tangents at a distance from a more symmetric state."""
+    last_step = last_step_beside(distance)
+    return NEWTON if last_step == NEWTON.last_step else Newton(last_step)
 
 
 def length(b: Floats, q: float) -> float:

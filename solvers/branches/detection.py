@@ -11,7 +11,7 @@ import math
 from bisect import bisect_left
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import lru_cache, partial
 from itertools import pairwise, product
 
 import numpy as np
@@ -191,14 +191,11 @@ def events_between(first: Point, second: Point, counts: tuple[Counts, Counts]) -
     counts
         Unstable directions at the two points: those that keep the axis of the state, and others.
     """
-    turns = first.solution.tangent_q * second.solution.tangent_q < 0.0
-    crosses = first.invariant * second.invariant < 0.0 and has_transitions(first.equation.problem)
-    same = counts[0] == counts[1] and not _compensate(*counts)
-    if not turns and not crosses and same:
+    if is_quiet(first, second, counts):
         return []
     curve = _Curve(first, second)
     events = _folds(curve)
-    explained = _explained_by_fold(first, second, counts) if events else same
+    explained = _explained_by_fold(first, second, counts) if events else _alike(*counts)
     events += _transitions(curve, [event.point for event in events])
     if not explained:
         events += _branch_points(curve, [event.point for event in events if event.kind == "fold"])
@@ -206,9 +203,20 @@ def events_between(first: Point, second: Point, counts: tuple[Counts, Counts]) -
     return events
 
 
-def _compensate(one: Counts, two: Counts) -> bool:
-    """Return whether equal counts are those of other directions: a determinant has changed its sign."""
-    return any(value * two.determinants.get(name, 0.0) < 0.0 for name, value in one.determinants.items())
+def is_quiet(first: Point, second: Point, counts: tuple[Counts, Counts]) -> bool:
+    """Return whether nothing that would be an event changes between two neighbouring points with their counts."""
+    if first.solution.tangent_q * second.solution.tangent_q < 0.0 or not _alike(*counts):
+        return False
+    crosses = first.invariant * second.invariant < 0.0 and has_transitions(first.equation.problem)
+    return not crosses
+
+
+def _alike(one: Counts, two: Counts) -> bool:
+    """Return whether counts are equal and those of the same directions: no determinant has changed its sign."""
+    if one != two:
+        return False
+    others = two.determinants
+    return not any(value * others.get(name, 0.0) < 0.0 for name, value in one.determinants.items())
 
 
 def _explained_by_fold(first: Point, second: Point, counts: tuple[tuple[int, int], tuple[int, int]]) -> bool:
@@ -236,9 +244,10 @@ def energy_passes(first: Point, second: Point) -> bool:
 
     Those of small states, equal to rounding of the noise, are on neither.
     """
+    if not has_transitions(second.equation.problem) or not (np.any(first.b) and np.any(second.b)):
+        return False
     energies = first.invariant, second.invariant
-    decided = energies[0] * energies[1] < 0.0 and max(map(abs, energies)) > EPS
-    return decided and has_transitions(second.equation.problem)
+    return energies[0] * energies[1] < 0.0 and max(map(abs, energies)) > EPS
 
 
 def transitions_between(first: Point, second: Point) -> list[Event]:
@@ -429,21 +438,30 @@ def interval_end(first: Point, second: Point, q: float) -> Event | None:
 
     It has exactly this q, or where Newton's method fails there, as at a fold, one within :data:`LOCATED` of it.
     """
-    if (first.q - q) * (second.q - q) >= 0.0:
-        return None
-    point = _at_coupling(first, second, q)
+    point = _end_between(first, second, q) if (first.q - q) * (second.q - q) < 0.0 else None
     if point is None:
-        found = _Curve(first, second).zero(lambda point: point.q - q)
-        if found is None or abs(found[0].q - q) > LOCATED * q:
-            return None
-        point = found[0]
-        # Along the curve q is met to rounding over its slope.
-        solution = solve_at(point.equation, point.b, q)
-        if solution is not None and np.linalg.norm(solution.b - point.b) <= STRAYED:
-            point = Point(point.equation, solution, point.arclength).oriented(
-                point.solution.tangent_b, point.solution.tangent_q
-            )
+        return None
     return Event("endpoint", point, 0.0, description=f"end of the {point.equation.parameter} interval")
+
+
+# Where a branch leaves the interval it is compared with others first, and then cut.
+@lru_cache(maxsize=8)
+def _end_between(first: Point, second: Point, q: float) -> Point | None:
+    """Return the point between two at which a curve crosses a q, or comes within :data:`LOCATED` of it, or None."""
+    point = _at_coupling(first, second, q)
+    if point is not None:
+        return point
+    found = _Curve(first, second).zero(lambda point: point.q - q)
+    if found is None or abs(found[0].q - q) > LOCATED * q:
+        return None
+    point = found[0]
+    # Along the curve q is met to rounding over its slope.
+    solution = solve_at(point.equation, point.b, q)
+    if solution is not None and np.linalg.norm(solution.b - point.b) <= STRAYED:
+        point = Point(point.equation, solution, point.arclength).oriented(
+            point.solution.tangent_b, point.solution.tangent_q
+        )
+    return point
 
 
 def _at_coupling(first: Point, second: Point, q: float) -> Point | None:

@@ -80,8 +80,9 @@ def mark_exchanges(curves: list[Followed], labels: list[str], scale: Number, *, 
 
 def _runs(index: int, curve: Followed, scale: Number) -> list[Run]:
     knots = curve.knots
-    couplings = np.array([float(knot.point.value / scale) for knot in knots])
+    couplings = np.array([knot.point.value / scale for knot in knots], dtype=float)
     turns = [0, *(np.flatnonzero(np.diff(np.sign(np.diff(couplings)))) + 1), couplings.size - 1]
+    changes = {equation: equation.change(scale) for equation in {knot.point.equation for knot in knots}}
     runs = []
     for start, stop in pairwise(turns):
         upwards = 1 if couplings[stop] > couplings[start] else -1
@@ -89,7 +90,7 @@ def _runs(index: int, curve: Followed, scale: Number) -> list[Run]:
         if positions.size < 2 or np.diff(positions).min() <= 0.0:
             continue
         gaps = np.array([knot.point.invariant for knot in ordered])
-        slopes = np.array([_slope(knot.point, scale) for knot in ordered])
+        slopes = np.array([knot.point.gap_slope * changes[knot.point.equation] for knot in ordered])
         runs.append(Run(index, ordered, positions, gaps, slopes))
     return runs
 

@@ -6,6 +6,7 @@ three ways a branch ends inside its interval: on a more symmetric branch, back a
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from itertools import pairwise
 
 import numpy as np
@@ -13,7 +14,9 @@ import numpy as np
 from meanfield import Outcome
 from meanfield.equations import Capability
 
+from ..bases import Floats
 from ..counts import Counts
+from ..equation import StationaryEquation
 from ..newton import NEUTRAL
 from .arclength import Arclength
 from .arrivals import Arrival
@@ -178,13 +181,14 @@ def _extend(followed: Followed, method: Arclength, first_step: float, counts: Co
             _stop(followed, point)
             return
         step = step_between(last, point, counts, new)
-        if step.doubtful:
-            points = _counted(last, method, (point.arclength - last.arclength) / 4, highest)
-            continue
-        _append(followed, step)
-        if step.end is not point:
-            followed.outcome = Outcome.JOINED_BRANCH
-            return
+        if step is not None:
+            if step.doubtful:
+                points = _counted(last, method, (point.arclength - last.arclength) / 4, highest)
+                continue
+            _append(followed, step)
+            if step.end is not point:
+                followed.outcome = Outcome.JOINED_BRANCH
+                return
         counts = new
         followed.knots.append(Knot(point, sum(counts), counts=new))
         if _left(point, highest):
@@ -298,7 +302,7 @@ def _counted(
     again, no more points have been traced in vain than were used.
     """
     densities = start.equation.densities
-    points = trace(start, method, first_step)
+    points = trace(start, method, first_step, highest=highest)
     stretch, longest = [start], 1
     while True:
         stretch, end, longest = [], None, min(2 * longest, densities.counted_together(stretch[-1]))
@@ -363,7 +367,7 @@ def _returned(followed: Followed, last: Point, point: Point) -> bool:
     if abs(point.q - start.q) > step:
         return False
     after = followed.knots[2].point
-    images = (point.equation.basis.images(known.on(point.equation).b) for known in (start, after))
+    images = (_images(known, point.equation) for known in (start, after))
     before = last.on(point.equation).b
     way_b, way_q = point.b - before, point.q - last.q
     square = float(way_b @ way_b) + way_q**2
@@ -374,6 +378,13 @@ def _returned(followed: Followed, last: Point, point: Point) -> bool:
         if 0.0 <= share <= 1.0 and missed <= MISSED * step and forwards:
             return True
     return False
+
+
+# The same two points are compared with every step of a branch.
+@lru_cache(maxsize=4)
+def _images(point: Point, equation: StationaryEquation) -> list[Floats]:
+    """Return the images of a state under the symmetries of the domain, in the unknowns of a refined equation."""
+    return equation.basis.images(point.on(equation).b)
 
 
 def _stop(followed: Followed, end: End) -> None:

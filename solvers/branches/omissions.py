@@ -34,7 +34,8 @@ MANY_UNSTABLE = "states there have no axis of symmetry and more than one unstabl
 
 def warn_of_omissions(problem: Equation, geometry: Geometry, depth: int, register: Register) -> None:
     """Add warnings of the branches of a walk in the coupling that were not followed, with the reasons."""
-    several = [] if problem.confinement is not None else critical_modes(problem, *register.interval)
+    followed = problem.confinement is not None or geometry.follows_all(problem)
+    several = [] if followed else critical_modes(problem, *register.interval)
     degrees = [point.coupling for point in several if max(point.modes) > 1]
     warn_of_branches(problem, geometry, depth, degrees, register)
     _warn_beyond_reach(problem, geometry, register)

@@ -222,7 +222,7 @@ def _record_piece(knots: list[Knot], part: Part, symmetry: int, parent: int | No
         observables=of_points(points[0].equation, np.array([point.invariant for point in points])),
         unstable=np.array([-1 if knot.unstable is None else knot.unstable for knot in knots]),
         slowest_rate=np.full(len(points), np.nan),
-        residual=np.array([point.residual for point in points]),
+        residual=_residuals(points),
         modes=modes,
         tangent_cosine=tangent_cosine,
         tangent_sine=tangent_sine,
@@ -363,6 +363,16 @@ def state_of(problem: Equation, point: Point, label: str = "", *, vertical: bool
         label=label,
         layout=equation.basis.modes.layout,
     )
+
+
+def _residuals(points: list[Point]) -> Floats:
+    """Return :attr:`Point.residual` of points, (points,)."""
+    rows = (
+        np.abs([point.solution.evaluation.residual for point in group]).max(axis=1)
+        for _, group in groupby(points, key=lambda point: point.equation)
+    )
+    truncations = [point.equation.truncation_at(point.moments) for point in points]
+    return np.asarray(np.maximum(np.concatenate([*rows]), truncations))
 
 
 def moment_arrays(points: list[Point]) -> tuple[Floats, Floats, Floats, Floats, np.ndarray]:

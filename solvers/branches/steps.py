@@ -16,7 +16,7 @@ from ..inertia import nearly_null
 from ..newton import ROUNDING
 from .arrivals import Arrival
 from .continuation import Point, hermite, length, point_between, turns_twice
-from .detection import CERTAIN, Event, energy_passes, events_between, transitions_between
+from .detection import CERTAIN, Event, energy_passes, events_between, is_quiet, transitions_between
 from .junctions import INSEPARABLE, branch_end, slope_towards
 
 # Where events are known only to this share of the coupling or worse, points of two branches may have been taken for
@@ -167,9 +167,11 @@ def _vanishing(inner: tuple[float, Counts], outer: tuple[float, Counts], name: H
     return inner[0] + way * share if share > 0.0 else np.inf * way
 
 
-def step_between(first: Point, second: Point, counts: Counts, new: Counts) -> Step:
-    """Return what a branch passes between two neighbouring points with their unstable counts."""
+def step_between(first: Point, second: Point, counts: Counts, new: Counts) -> Step | None:
+    """Return what a branch passes between two neighbouring points with their unstable counts; None for nothing."""
     arrival = second.equation.densities.meeting(first, second)
+    if arrival is None and is_quiet(first, second, (counts, new)) and not turns_twice(first, second):
+        return None
     if arrival is None:
         return Step(first, second, [passage_between(first, second, counts, new)])
     if arrival.reflecting:

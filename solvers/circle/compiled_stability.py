@@ -3,33 +3,29 @@
 Importing this loads numba.
 """
 
+from typing import NamedTuple
+
 import numpy as np
 
 from ..bases import Floats, Integers
 from ..elimination import compiled_sums, factorise
 
 
-def matrices(
-    moments: Floats,
-    responses: Floats,
-    factors: Floats,
-    tables: tuple[Floats, Integers, Integers],
-    diagonal: Floats,
-    means: Integers,
-    parity: float,
-    centred: bool,
-    turning: Floats,
-) -> Floats:
-    """Return the matrices at points, (points, n, n).
+class Entries(NamedTuple):
+    """What matrices at some states are made from.
 
-    Parameters
+    Attributes
     ----------
-    moments, responses : (points, M) float
+    moments, responses : (states, M) float
         Those of the states, and those from which second moments of modes have the linearisation.
-    factors : (points,) float
+    factors : (states,) float
         What multiplies covariances, beside the weights.
-    tables
-        Weights, and places of moments at sums and differences, with all rows; see :class:`.stability.Tables`.
+    weights : (n, n) float
+        The weights of covariances.
+    total, difference : int
+        Places of moments at sums and differences, by rows; see :class:`.tables.Tables`.
+    spaced
+        Whether these depend on the sum and the difference of row and column alone, and are rows.
     diagonal : (n,) float
         What is added.
     means : (n,) int
@@ -41,48 +37,38 @@ def matrices(
     turning : (n,) float
         The rotation mode over the means; empty if it is not there.
     """
-    weights, total, difference = tables
-    found = np.empty((len(moments), diagonal.size, diagonal.size))
-    _write(
-        moments,
-        responses,
-        factors,
-        weights,
-        total.reshape(-1),
-        difference.reshape(-1),
-        total.ndim == 1,
-        diagonal,
-        means,
-        parity,
-        centred,
-        turning,
-        found,
-    )
-    return found
 
+    moments: Floats
+    responses: Floats
+    factors: Floats
+    weights: Floats
+    total: Integers
+    difference: Integers
+    spaced: bool
+    diagonal: Floats
+    means: Integers
+    parity: float
+    centred: bool
+    turning: Floats
 
-def signatures(matrices: Floats) -> tuple[Integers, Floats] | None:
-    """Return how many eigenvalues of symmetric matrices are negative, and determinants; None if one is in doubt."""
-    negative, determinants = np.empty(len(matrices), dtype=np.int64), np.empty(len(matrices))
-    return (negative, determinants) if _factorise_all(matrices, negative, determinants) else None
+    def matrices(self) -> Floats:
+        """Return the matrices, (states, n, n)."""
+        size = self.diagonal.size
+        found = np.empty((self.factors.size, size, size))
+        _write_all(*self, found)
+        return found
 
+    def signatures(self, shift: float) -> tuple[Integers, Floats] | None:
+        """Return how many eigenvalues are below minus a shift at the states, and determinants of shifted matrices.
 
-@compiled_sums
-def _factorise_all(matrices: Floats, negative: Integers, determinants: Floats) -> bool:
-    """Write the numbers of negative eigenvalues and determinants; return whether all are certain."""
-    for place in range(len(matrices)):
-        matrix = matrices[place].copy()
-        negative[place] = factorise(matrix)
-        if negative[place] < 0:
-            return False
-        determinants[place] = 1.0
-        for i in range(len(matrix)):
-            determinants[place] *= matrix[i, i]
-    return True
+        None if a number is in doubt.
+        """
+        negative, determinants = np.empty(self.factors.size, dtype=np.int64), np.empty(self.factors.size)
+        return (negative, determinants) if _factorise_all(*self, shift, negative, determinants) else None
 
 
 @compiled_sums
-def _write(
+def _write_all(
     moments: Floats,
     responses: Floats,
     factors: Floats,
@@ -97,24 +83,77 @@ def _write(
     turning: Floats,
     found: Floats,
 ) -> None:
-    """Write the matrices at points."""
+    """Write the matrices at states."""
+    tables = weights, total, difference, spaced
+    for place in range(factors.size):
+        state = moments[place], responses[place], factors[place]
+        _write(state, tables, diagonal, means, parity, centred, turning, found[place])
+
+
+@compiled_sums
+def _factorise_all(
+    moments: Floats,
+    responses: Floats,
+    factors: Floats,
+    weights: Floats,
+    total: Integers,
+    difference: Integers,
+    spaced: bool,
+    diagonal: Floats,
+    means: Integers,
+    parity: float,
+    centred: bool,
+    turning: Floats,
+    shift: float,
+    negative: Integers,
+    determinants: Floats,
+) -> bool:
+    """Write the numbers of negative eigenvalues and determinants; return whether all are certain."""
+    size, tables = diagonal.size, (weights, total, difference, spaced)
+    matrix = np.empty((size, size))
+    for place in range(factors.size):
+        state = moments[place], responses[place], factors[place]
+        _write(state, tables, diagonal, means, parity, centred, turning, matrix)
+        for i in range(size):
+            matrix[i, i] += shift
+        negative[place] = factorise(matrix)
+        if negative[place] < 0:
+            return False
+        determinants[place] = 1.0
+        for i in range(size):
+            determinants[place] *= matrix[i, i]
+    return True
+
+
+@compiled_sums
+def _write(
+    state: tuple[Floats, Floats, float],
+    tables: tuple[Floats, Integers, Integers, bool],
+    diagonal: Floats,
+    means: Integers,
+    parity: float,
+    centred: bool,
+    turning: Floats,
+    matrix: Floats,
+) -> None:
+    """Write the matrix at a state."""
+    moments, response, factor = state
+    weights, total, difference, spaced = tables
     size = diagonal.size
     mean, rotation = np.empty(size), np.empty(turning.size)
     # Of rows of tables: the difference is counted from that of the first row and the last column.
     row, back, first = (1, -1, size - 1) if spaced else (size, size, 0)
-    for point in range(factors.size):
-        state, response, matrix = moments[point], responses[point], found[point]
-        for i in range(size):
-            mean[i] = 2.0 * state[means[i]] if centred else 0.0
-        for i in range(size):
-            own = response[means[i]]
-            for j in range(i + 1):
-                value = response[difference[first + back * i + j]] + parity * response[total[row * i + j]]
-                matrix[i, j] = matrix[j, i] = factors[point] * weights[i, j] * (value - own * mean[j])
-            matrix[i, i] += diagonal[i]
-        for i in range(turning.size):
-            rotation[i] = turning[i] * state[means[i]]
-        _add_projector(matrix, rotation)
+    for i in range(size):
+        mean[i] = 2.0 * moments[means[i]] if centred else 0.0
+    for i in range(size):
+        own = response[means[i]]
+        for j in range(i + 1):
+            value = response[difference[first + back * i + j]] + parity * response[total[row * i + j]]
+            matrix[i, j] = matrix[j, i] = factor * weights[i, j] * (value - own * mean[j])
+        matrix[i, i] += diagonal[i]
+    for i in range(turning.size):
+        rotation[i] = turning[i] * moments[means[i]]
+    _add_projector(matrix, rotation)
 
 
 @compiled_sums

@@ -1,6 +1,5 @@
 """Moments of points of a branch and their derivatives along it, many points at once."""
 
-import functools
 from typing import TypeVar
 
 import numpy as np
@@ -92,21 +91,3 @@ def field_slopes(points: list[Point]) -> tuple[Integers, Floats]:
     """
     equation = points[0].equation
     return equation.field_slopes([point.solution for point in points])
-
-
-def places(degrees: Integers, symmetry: int, moments: int) -> Integers:
-    """Return the places of the moments of degrees; the place after the last stands for those that vanish."""
-    cells, rest = np.divmod(degrees, symmetry)
-    return np.where((rest == 0) & (cells < moments), cells, moments)
-
-
-@functools.lru_cache(maxsize=64)
-def places_of_pairs(first: int, spacing: int, size: int, symmetry: int, moments: int) -> tuple[Integers, Integers]:
-    """Return the places of the moments of sums and differences of two equally spaced degrees, which problems share.
-
-    They depend on the sum and the difference of row and column alone, (2 size - 1,) each, the difference being
-    counted from that of the first row and the last column.
-    """
-    steps = spacing * np.arange(2 * size - 1)
-    total, difference = steps + 2 * first, np.abs(steps - steps[size - 1])
-    return places(total, symmetry, moments), places(difference, symmetry, moments)

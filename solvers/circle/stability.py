@@ -37,12 +37,13 @@ from ..projectors import plus_projector, projectors
 from ..significant import significant_degrees, strengths
 from ..transforms import FourierTransform, planned
 from ..weak import Partition, Products, strong_modes
-from .moments import padded, places, places_of_pairs
+from .moments import padded
+from .tables import States, Tables, places, places_of_pairs, states_of
 
 # With more modes than this the blocks of a rotation symmetry are counted one by one.
 DIVIDED = 64
 # Points that are counted at once, at most, since calling numpy costs more than small matrices, and their numbers.
-TOGETHER, NUMBERS_AT_ONCE = 16, 2**16
+TOGETHER, NUMBERS_AT_ONCE = 32, 2**16
 # Numbers of rows of tables are multiples of this.
 ROWS_AT_ONCE = 64
 # Parts of the modes: all of them, and all that are not multiples of the symmetry.
@@ -75,24 +76,17 @@ class Block:
 
 
 class Part(NamedTuple):
-    """Some of the modes, with the places of their means in the moments of states of a symmetry."""
+    """Some of the modes, with the places of their means in the moments of states of a symmetry.
+
+    ``turning`` times the means is the rotation mode.
+    """
 
     degrees: Integers
     signs: Floats
     roots: Floats
+    turning: Floats
     repulsive: tuple[int, int]
     means: Integers
-
-
-class Tables(NamedTuple):
-    """First rows of the weights of covariances, and of the places of their moments.
-
-    Those of equally spaced degrees depend on the sum and the difference of row and column alone: they are rows.
-    """
-
-    weights: Floats
-    total: Integers
-    difference: Integers
 
 
 @dataclass(frozen=True, eq=False)
@@ -115,7 +109,7 @@ class Perturbations:
             return own
         if block.parity == "mixed":
             return self._mixed(point, part)
-        matrix = self.matrices([point], block.parity, block.residue)[0]
+        matrix = self.matrices(_alone(point), block.parity, block.residue)[0]
         return matrix, part.degrees, self._repulsive(point, part)
 
     def count_mixed(self, point: Point, neutral: float) -> tuple[int, dict[Hashable, float]]:
@@ -125,37 +119,36 @@ class Perturbations:
         counts, determinants = zip(*(_count(*block, neutral) for block in blocks), strict=True)
         return sum(counts), dict(enumerate(determinants))
 
-    def count_even(self, points: Sequence[Point], neutral: float) -> tuple[Integers, Floats]:
+    def count_even(self, states: States, neutral: float) -> tuple[Integers, Floats]:
         """Return the counts among the cosines that are not in the block of the states, as :meth:`counts`."""
-        return self.counts(points, "even", OTHERS, neutral)
+        return self.counts(states, "even", OTHERS, neutral)
 
-    def count_odd(self, points: Sequence[Point], residue: int, neutral: float) -> tuple[Integers, Floats]:
+    def count_odd(self, states: States, residue: int, neutral: float) -> tuple[Integers, Floats]:
         """Return the counts among the sines of class 0 or of all classes, as :meth:`counts`."""
         if self.fixed_angle:
-            pairs = (self._count_pinned(point, residue, neutral) for point in points)
+            pairs = (self._count_pinned(point, residue, neutral) for point in states.points)
             counts, determinants = zip(*pairs, strict=True)
             return np.array(counts), np.array(determinants)
-        return self.counts(points, "odd", residue, neutral)
+        return self.counts(states, "odd", residue, neutral)
 
-    def counts(
-        self, points: Sequence[Point], parity: Parity, residue: int, neutral: float
-    ) -> tuple[Integers, Floats]:
+    def counts(self, states: States, parity: Parity, residue: int, neutral: float) -> tuple[Integers, Floats]:
         """Return the numbers of unstable directions among cosines or sines of a part, and determinants.
 
-        At points of one equation; the determinants are those of their matrices, nan where these are not factorised.
+        The determinants are those of the matrices, nan where these are not factorised.
         """
-        repulsive = self._repulsive(points[0], self._part(residue))
-        partition = self._partition(points[0], parity, residue, neutral) if len(points) == 1 else None
-        products = partial(self._products, points[0], parity, residue, neutral)
-        proved = None if partition is None else partition.negative(products)
-        if proved is not None:
-            return np.array([proved - repulsive]), np.array([np.nan])
-        matrices = self.matrices(points, parity, residue)
-        diagonals(matrices)[:] += neutral
-        compiled = self._compiled(points[0], matrices.shape[1])
-        known = None if compiled is None else compiled.signatures(matrices)
+        first = states.points[0]
+        repulsive = self._repulsive(first, self._part(residue))
+        partition = self._partition(states, parity, residue, neutral) if len(states.points) == 1 else None
+        if partition is not None:
+            proved = partition.negative(partial(self._products, first, parity, residue, neutral))
+            if proved is not None:
+                return np.array([proved - repulsive]), np.array([np.nan])
+        compiled = self._compiled(states, parity, residue)
+        known = None if compiled is None else compiled.signatures(neutral)
         if known is not None:
             return known[0] - repulsive, known[1]
+        matrices = self.matrices(states, parity, residue)
+        diagonals(matrices)[:] += neutral
         found: list[int] = []
         determinants: list[float] = []
         for matrix in matrices:
@@ -165,34 +158,42 @@ class Perturbations:
             determinants.append(determinant)
         return np.array(found) - repulsive, np.array(determinants)
 
-    def _compiled(self, point: Point, rows: int) -> Any:
-        """Return the module that makes and factorises matrices of some rows at a point, None if none does."""
-        if type(point.equation) is not StationaryEquation or self.fixed_angle or not matrices_compiled(rows):
+    def _compiled(self, states: States, parity: Parity, residue: int) -> Any:
+        """Return what compiled code makes and factorises the matrices from, None if it does not."""
+        equation, part = states.points[0].equation, self._part(residue)
+        size = part.degrees.size
+        if type(equation) is not StationaryEquation or self.fixed_angle or not matrices_compiled(size):
             return None
-        return importlib.import_module(".compiled_stability", __package__)
+        tables = self._tables(residue, size)
+        return _entries()(
+            states.moments,
+            states.responses,
+            states.factors,
+            tables.weights,
+            tables.total.reshape(-1),
+            tables.difference.reshape(-1),
+            tables.total.ndim == 1,
+            -equation.sign * part.signs,
+            part.means,
+            1.0 if parity == "even" else -1.0,
+            self._centred(parity, residue),
+            part.turning if self._rotates(parity, residue) else part.turning[:0],
+        )
 
-    def _padded(self, points: Sequence[Point]) -> tuple[Floats, Floats]:
-        """Return moments and responses of points; the place behind them stands for those that vanish."""
-        equation = points[0].equation
-        moments, responses = np.zeros((2, len(points), self.moments + 1))
-        for row, response, point in zip(moments, responses, points, strict=True):
-            row[:-1] = own = point.moments
-            response[:-1] = equation.response(point.b, point.q, own)
-        return moments, responses
-
-    def _partition(self, point: Point, parity: Parity, residue: int, neutral: float) -> Partition | None:
+    def _partition(self, state: States, parity: Parity, residue: int, neutral: float) -> Partition | None:
         """Return the matrix of a part plus ``neutral``, partitioned into strong and weak modes, or None if few."""
+        (point,) = state.points
         part, equation = self._part(residue), point.equation
         factor = 2.0 * point.q / equation.strongest
         strong = None if equation.basis.needs_second_rule else strong_modes(part.roots, factor, point.moments)
         if strong is None:
             return None
         count, below = strong
-        rows = self.matrices([point], parity, residue, count)
+        rows = self.matrices(state, parity, residue, count)
         diagonals(rows)[:] += neutral
         above = neutral
         if self._rotates(parity, residue):
-            squares = (part.roots * part.degrees * np.append(point.moments, 0.0).take(part.means)) ** 2
+            squares = (part.turning * np.append(point.moments, 0.0).take(part.means)) ** 2
             above += float(squares[count:].sum() / max(squares.sum(), np.finfo(float).tiny))
         signs = -equation.sign * part.signs[count:]
         return Partition(rows[0, :, :count], rows[0, :, count:], signs, below, above)
@@ -202,7 +203,7 @@ class Perturbations:
         part, phase = self._part(residue), 1.0 if parity == "even" else -1j
         scaled, diagonal = part.signs * part.roots, neutral - point.equation.sign * part.signs
         means = np.append(point.moments, 0.0).take(part.means)
-        turn = part.roots * part.degrees * means if self._rotates(parity, residue) else np.zeros(means.size)
+        turn = part.turning * means if self._rotates(parity, residue) else np.zeros(means.size)
         turn /= max(float(np.linalg.norm(turn)), np.finfo(float).tiny)
         # The moments of the density end at half of the nodes, and the modes far before them.
         nodes = 2 * self.symmetry * (self.moments - 1)
@@ -228,10 +229,14 @@ class Perturbations:
         """Return whether the rotation mode is in a part and its eigenvalue is moved to one."""
         return parity == "odd" and residue in (0, ALL) and not self.fixed_angle
 
+    def _centred(self, parity: Parity, residue: int) -> bool:
+        """Return whether modes of a part have means, whose products are subtracted."""
+        return parity == "even" and residue in (0, ALL)
+
     def _count_pinned(self, point: Point, residue: int, neutral: float) -> tuple[int, float]:
         matrix, degrees, repulsive = self.block(point, Block(residue, "odd"))
         part = self._part(residue)
-        rotation = part.roots * part.degrees * np.append(point.moments, 0.0).take(part.means)
+        rotation = part.turning * np.append(point.moments, 0.0).take(part.means)
         pulls = self._pulls(point, part)
         if is_weak(rotation, np.abs(pulls).sum(axis=1)):
             return count_beside_rotation(matrix, rotation, pulls.sum(axis=1), neutral) - repulsive, np.nan
@@ -262,10 +267,12 @@ class Perturbations:
             elif residue == OTHERS:
                 inside = classes != 0
             degrees, relative = self.degrees[inside], self.relative[inside]
+            roots = np.sqrt(np.abs(relative))
             self._parts[residue] = Part(
                 degrees,
                 np.sign(relative),
-                np.sqrt(np.abs(relative)),
+                roots,
+                roots * degrees,
                 (int(np.count_nonzero(relative > 0.0)), int(np.count_nonzero(relative < 0.0))),
                 self._places(degrees),
             )
@@ -287,6 +294,8 @@ class Perturbations:
                 pairs = (operation.outer(degrees[first], degrees) for operation in (np.add, np.subtract))
                 total, difference = (self._places(np.abs(each)) for each in pairs)
             known = self._tabled[residue] = Tables(weights, total, difference)
+        if len(known.weights) == count:
+            return known
         if known.total.ndim == 1:
             return Tables(known.weights[:count], known.total, known.difference)
         return Tables(known.weights[:count], known.total[:count], known.difference[:count])
@@ -297,37 +306,28 @@ class Perturbations:
     def _repulsive(self, point: Point, part: Part) -> int:
         return part.repulsive[0 if point.equation.sign > 0 else 1]
 
-    def matrices(self, points: Sequence[Point], parity: Parity, residue: int, count: int | None = None) -> Floats:
-        """Return the matrices of cosines or sines of a part at points of one equation, or their first rows.
+    def matrices(self, states: States, parity: Parity, residue: int, count: int | None = None) -> Floats:
+        """Return the matrices of cosines or sines of a part at some states, or their first rows.
 
-        The shape is (points, count, size), without a count (points, size, size).
+        The shape is (states, count, size), without a count (states, size, size).
         """
-        equation, part = points[0].equation, self._part(residue)
-        tables = self._tables(residue, part.degrees.size if count is None else count)
-        moments, responses = self._padded(points)
-        factors = np.array([-point.q / equation.strongest for point in points])
-        centred, turns = parity == "even" and residue in (0, ALL), self._rotates(parity, residue)
-        compiled = self._compiled(points[0], part.degrees.size) if count is None else None
+        equation, part = states.points[0].equation, self._part(residue)
+        compiled = self._compiled(states, parity, residue) if count is None else None
         if compiled is not None:
-            sign = 1.0 if parity == "even" else -1.0
-            turning = part.roots * part.degrees if turns else part.roots[:0]
-            own = -equation.sign * part.signs
-            made: Floats = compiled.matrices(
-                moments, responses, factors, tables, own, part.means, sign, centred, turning
-            )
+            made: Floats = compiled.matrices()
             return made
-        scaled = responses * factors[:, None]
-        total, difference = _pairs(scaled, tables)
+        tables = self._tables(residue, part.degrees.size if count is None else count)
+        scaled = states.responses * states.factors[:, None]
+        total, difference = tables.pairs(scaled)
         combined = np.add if parity == "even" else np.subtract
         matrices: Floats = combined(difference, total, out=np.empty(total.shape))
-        if centred:
-            means = moments.take(part.means, axis=1)
+        if self._centred(parity, residue):
+            means = states.moments.take(part.means, axis=1)
             matrices -= 2.0 * scaled.take(part.means[:count], axis=1)[:, :, None] * means[:, None]
         matrices *= tables.weights
         diagonals(matrices)[:] -= equation.sign * part.signs[:count]
-        if turns:
-            rotations = part.roots * part.degrees * moments.take(part.means, axis=1)
-            matrices += projectors(rotations, count)
+        if self._rotates(parity, residue):
+            matrices += projectors(part.turning * states.moments.take(part.means, axis=1), count)
         return matrices
 
     def _mixed(self, point: Point, part: Part) -> tuple[Floats, Integers, int]:
@@ -354,17 +354,16 @@ def own_block(point: Point) -> tuple[Floats, Integers, int] | None:
     return None if matrix is None else (matrix, equation.basis.degrees, equation.repulsive)
 
 
-def _pairs(moments: Floats, tables: Tables) -> tuple[Floats, Floats]:
-    """Return the moments of the sums of two degrees, and of their differences, (points, rows, size) each."""
-    total, difference = (moments.take(places, axis=1) for places in (tables.total, tables.difference))
-    if tables.total.ndim == 1:
-        shape = (len(moments), *tables.weights.shape)
-        point, step = total.strides
-        # Of the difference, from column minus row, the first row begins in the middle.
-        middle = (shape[2] - 1) * step
-        total = np.ndarray(shape, buffer=total, strides=(point, step, step))
-        difference = np.ndarray(shape, buffer=difference, offset=middle, strides=(point, -step, step))
-    return total, difference
+@functools.cache
+def _entries() -> Any:
+    """Return the class of what compiled code makes matrices from; its module loads numba."""
+    return importlib.import_module(".compiled_stability", __package__).Entries
+
+
+# The blocks of a point are asked for one after the other.
+@functools.lru_cache(maxsize=2)
+def _alone(point: Point) -> States:
+    return states_of([point])
 
 
 @functools.lru_cache(maxsize=64)
@@ -422,22 +421,22 @@ def _divided(modes: Perturbations) -> bool:
 
 def _counts(points: Sequence[Point], neutral: float) -> list[Counts]:
     """Return the numbers of unstable even and odd directions at even states of one equation, counted at once."""
-    modes = perturbations(points[0])
+    modes, states = perturbations(points[0]), states_of(points)
     even = np.array([_own(point, neutral) for point in points])
     determinants: dict[Hashable, Floats] = {}
     if _divided(modes):
-        odd, determinants["odd", 0] = modes.count_odd(points, 0, neutral)
+        odd, determinants["odd", 0] = modes.count_odd(states, 0, neutral)
         for residue in range(1, modes.symmetry // 2 + 1):
-            shared, determinants["even", residue] = modes.counts(points, "even", residue, neutral)
+            shared, determinants["even", residue] = modes.counts(states, "even", residue, neutral)
             even += shared
             if 2 * residue == modes.symmetry:
-                shared, determinants["odd", residue] = modes.counts(points, "odd", residue, neutral)
+                shared, determinants["odd", residue] = modes.counts(states, "odd", residue, neutral)
             # Cosines and sines agree except in the extreme classes.
             odd += shared
     else:
-        odd, determinants["odd", ALL] = modes.count_odd(points, ALL, neutral)
+        odd, determinants["odd", ALL] = modes.count_odd(states, ALL, neutral)
         if modes.symmetry > 1:
-            others, determinants["even", OTHERS] = modes.count_even(points, neutral)
+            others, determinants["even", OTHERS] = modes.count_even(states, neutral)
             even += others
     rows = zip(*(values.tolist() for values in determinants.values()), strict=True)
     return [

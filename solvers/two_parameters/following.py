@@ -11,7 +11,8 @@ from meanfield import Outcome
 
 from ..bases import EPS, Floats
 from ..branches.arclength import Arclength
-from ..branches.continuation import PREDICTED_FROM, End, Point, hermite, length, trace
+from ..branches.continuation import End, Point, hermite, length, trace
+from ..branches.stepping import PREDICTED_FROM
 from ..newton import POLISHED, Newton, correct
 from .arc import ROUNDINGS, Arc
 from .coefficients import Place, is_double

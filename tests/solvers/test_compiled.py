@@ -8,6 +8,10 @@ import pytest
 from meanfield import Circle, CosineSeries, McKeanVlasov, Transformer
 from solvers import Arclength, bifurcation_diagram, compiling
 from solvers.bases import CosineBasis
+from solvers.branches import continuation
+from solvers.branches.continuation import Point, trace
+from solvers.branches.first_steps import first_point
+from solvers.branches.junctions import Departure
 from solvers.circle import CIRCLE
 from solvers.circle.stability import unstable_along
 from solvers.newton import NEUTRAL, POLISHED, Newton, correct
@@ -244,3 +248,60 @@ def test_compiled_code_is_asked_for_in_vain(monkeypatch):
         compiling.continuation_compiled.cache_clear()
     assert "continuation" not in diagram.provenance
     assert compiling.compiled(dataclasses.replace) is dataclasses.replace
+
+
+def test_steps_at_once_are_those_one_by_one(compiled):
+    """From any three points in a row of a branch: the next point, and how long the step after it is."""
+    from solvers.branches.compiled_steps import steps_from
+
+    method, first = Arclength(max_step=0.05), first_of_transformer()
+    compiled(False)
+    points = [point for point, _ in zip(trace(first, method, first.arclength), range(60), strict=False)]
+    step, compared = 0.02, 0
+    for place in range(2, len(points)):
+        known = points[place - 2 : place + 1]
+        expected, next_step = continuation._advance(known, step, method)
+        found, found_step = steps_from(known, step, method, 1, np.inf)
+        assert isinstance(expected, Point)
+        if found:
+            ((solution, arclength),) = found
+            compared += 1
+            assert largest_difference(solution, expected.solution) < 1e-12
+            assert solution.negative == expected.solution.negative
+            assert abs(arclength - expected.arclength) < 1e-14
+            assert abs(found_step - next_step) < 1e-6 * next_step
+    assert compared > 50
+
+
+def test_steps_at_once_end_beyond_the_highest_coupling(compiled):
+    """The last point is the first one beyond, and a trace is the same whatever coupling its points are needed to."""
+    compiled(True)
+    method, first = Arclength(max_step=0.05), first_of_transformer()
+    traces = [
+        [point for point, _ in zip(trace(first, method, first.arclength, highest=q), range(80), strict=False)]
+        for q in (np.inf, 1.5)
+    ]
+    assert max(abs(one.q - other.q) for one, other in zip(*traces, strict=True)) < 1e-9
+    from solvers.branches.compiled_steps import steps_from
+
+    found, _ = steps_from(traces[0][2:5], 0.02, method, 200, 1.5)
+    assert found[-1][0].q > 1.5 >= found[-2][0].q
+
+
+def test_steps_that_are_refused_end_those_at_once(compiled):
+    """A step too long for its prediction, one below the shortest, and one from few points are left to Python."""
+    from solvers.branches.compiled_steps import steps_from
+
+    compiled(False)
+    first = first_of_transformer()
+    points = [point for point, _ in zip(trace(first, Arclength(), first.arclength), range(20), strict=False)]
+    for known, step in ((points[10:13], 2.0), (points[10:13], 1e-15), (points[11:13], 0.01)):
+        assert steps_from(known, step, Arclength(), 4, np.inf) == ([], step)
+
+
+def first_of_transformer():
+    """Return the first point of the branch of one cluster of the noisy transformer."""
+    equation = stationary_equation(CIRCLE, McKeanVlasov(Circle(), Transformer(5.0)), 1, modes=16)
+    direction = (equation.basis.degrees == 1).astype(float)
+    first, _ = first_point(Departure(equation, np.zeros_like(direction), 1.0, direction, 2), counted=False)
+    return first

@@ -9,6 +9,7 @@ from meanfield import Circle, CosineSeries, HegselmannKrause, KellerSegel, Logar
 from solvers.branches.continuation import Point, state_at
 from solvers.circle import CIRCLE
 from solvers.circle.stability import OTHERS, Perturbations, perturbations
+from solvers.circle.tables import states_of
 from solvers.equation import StationaryEquation
 from solvers.inertia import count_negative
 from solvers.newton import NEUTRAL
@@ -103,11 +104,11 @@ def test_stability_of_many_modes_is_that_of_the_whole_matrix(symmetry: int) -> N
     """Sines, whose rotation is moved to one, and cosines of all classes."""
     point, modes = partition_of_a_state(HegselmannKrause(0.8), 2.0, symmetry)
     for parity, residue in (("odd", 0), ("odd", -1), ("even", OTHERS))[: 2 + (symmetry > 1)]:
-        whole = modes.matrices([point], parity, residue)[0]  # type: ignore[arg-type]
+        whole = modes.matrices(states_of([point]), parity, residue)[0]  # type: ignore[arg-type]
         expected = count_negative(whole + NEUTRAL * np.eye(len(whole)))
-        found = modes.counts([point], parity, residue, NEUTRAL)[0]  # type: ignore[arg-type]
+        found = modes.counts(states_of([point]), parity, residue, NEUTRAL)[0]  # type: ignore[arg-type]
         assert found + modes._repulsive(point, modes._part(residue)) == expected
-        partition = modes._partition(point, parity, residue, NEUTRAL)  # type: ignore[arg-type]
+        partition = modes._partition(states_of([point]), parity, residue, NEUTRAL)  # type: ignore[arg-type]
         if partition is None:
             continue
         count = len(partition.strong)
