@@ -76,7 +76,7 @@ def fitted(text: str, width: float) -> str:
 def width_of(ax: "Axes") -> float:
     """Return the width in inches for a title above axes, somewhat more than their own."""
     figure = ax.get_figure(root=True)
-    return 6.0 if figure is None else 1.2 * float(figure.get_figwidth() * ax.get_position().width)
+    return 6.0 if figure is None else 1.2 * float(ax.get_window_extent().width) / figure.dpi
 
 
 @checked

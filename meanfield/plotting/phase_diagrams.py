@@ -192,15 +192,22 @@ def _by_importance(
     ]
     if len(points) <= FEW:
         return points, []
-    ends = [np.append(False, pieces) | np.append(pieces, False) for pieces in strong]
-    bold = [scaled(diagram, track[own]) for track, own in zip(tracks, ends, strict=True)]
-    places = np.vstack([np.empty((0, 2)), *bold])
+    ends = [np.stack([places[:-1], places[1:]], axis=1) for places in (scaled(diagram, track) for track in tracks)]
+    bold = np.vstack([np.empty((0, 2, 2)), *(pairs[own] for pairs, own in zip(ends, strong, strict=True))])
     named: list[OrganisingPoint] = []
     others: list[OrganisingPoint] = []
     for point in points:
-        missed = np.abs(places - scaled_point(diagram, point)).max(axis=1).min(initial=1.0)
-        (named if missed <= ON_CURVE else others).append(point)
+        (named if _distance_from(bold, scaled_point(diagram, point)) <= ON_CURVE else others).append(point)
     return named, others
+
+
+def _distance_from(segments: Floats, place: Floats) -> float:
+    """Return the distance of a place from the nearest of segments, (n, 2, 2) by their ends; infinite from none."""
+    starts, ways = segments[:, 0], segments[:, 1] - segments[:, 0]
+    squares = np.maximum(np.sum(ways**2, axis=1), np.finfo(float).tiny)
+    shares = np.clip(np.sum((place - starts) * ways, axis=1) / squares, 0.0, 1.0)
+    distances = np.linalg.norm(starts + shares[:, np.newaxis] * ways - place, axis=1)
+    return float(np.min(distances, initial=np.inf))
 
 
 def _separates(diagram: PhaseDiagram, curve: Curve, track: Floats) -> NDArray[np.bool_]:

@@ -60,8 +60,8 @@ class Found:
     def borders(self) -> list[Floats]:
         """The pieces of the tracks on which no direction of a state is unstable but those that change there.
 
-        Elsewhere no stable state begins, ends or becomes the lowest. Where stable branches were left all tracks: a
-        region with what is not known of them is the smaller.
+        Elsewhere no stable state begins, ends or becomes the lowest. All tracks where one of the sections left a
+        stable branch: a region with what is not known of it is the smaller.
         """
         if any(section.leaves_stable_states for section in self.sections):
             return self.tracks
@@ -201,7 +201,7 @@ def _stable_pieces(curve: Curve, track: Floats) -> list[Floats]:
     """Return the pieces of the track of a curve beside points without unstable directions, or not counted ones."""
     stable = curve.unstable <= 0
     # Kinks of the critical coupling put a few further places into the track.
-    beside = np.convolve(stable, np.ones(3), mode="same") > 0.0
+    beside = np.convolve(stable, np.ones(3))[1:-1] > 0.0
     rows = np.linspace(0.0, len(curve) - 1, len(track))
     kept = beside[np.floor(rows).astype(int)] | beside[np.ceil(rows).astype(int)]
     cuts = np.flatnonzero(np.diff(kept)) + 1

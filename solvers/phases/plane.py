@@ -23,7 +23,7 @@ SAME_PLACE = 1e-13
 # Vertical pieces that are closer are on one line.
 SAME_WALL = 2 * SAME_PLACE
 # Places at which the cells of a slab are given: at the least, and in one as wide as the window.
-FEWEST, MOST = 5, 129
+FEWEST, MOST = 5, 257
 
 
 class Graph(NamedTuple):

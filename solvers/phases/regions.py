@@ -1,5 +1,6 @@
 """The regions of a phase diagram: the faces between its curves, what is stable on them, and whether that is so."""
 
+import math
 from collections import Counter
 from collections.abc import Callable, Sequence
 
@@ -17,12 +18,12 @@ from .window import Window
 Floats = npt.NDArray[np.float64]
 Groups = npt.NDArray[np.int64]
 
-# Distance from its ends at which, beside its middle, a section is asked for the phase of a cell.
-ASIDE = 1e-3
+# A section is asked for the phase of a cell at places so far apart, and at this distance from its ends.
+APART, ASIDE = 1.0 / 16.0, 1e-3
 # Thinner regions, in units of the window, are left out: curves are not known better between their points.
 THIN = 1e-5
 # So are spots, where curves meet, of so small an area.
-SPOT = (4 * THIN) ** 2
+LEAST_AREA = (4 * THIN) ** 2
 # A random point keeps this share of the width and of the height of its cell from the ends.
 MARGIN = 0.1
 
@@ -73,7 +74,8 @@ def _votes(window: Window, cells: Sequence[Cell], sections: Sequence[Section]) -
             if cell.x[0] <= x <= cell.x[-1]:
                 low, high = (float(np.interp(x, cell.x, side)) for side in (cell.lower, cell.upper))
                 if high - low > THIN:
-                    asked = [0.5 * (low + high)]
+                    count = 1 + math.ceil((high - low) / APART)
+                    asked = (low + (high - low) * (np.arange(count) + 0.5) / count).tolist()
                     asked += [low + ASIDE, high - ASIDE] if high - low > 4 * ASIDE else []
                     found = (section.phase(window.unscaled(x, y)[1]) for y in asked)
                     votes.update(phase for phase in found if phase is not None)
@@ -117,7 +119,7 @@ def _merged(
     for number in dict.fromkeys(merged.tolist()):
         members = [cell for cell, group in zip(cells, merged, strict=True) if group == number]
         face = int(faces[int(np.flatnonzero(merged == number)[0])])
-        if max(cell.thickness for cell in members) > THIN and sum(cell.area for cell in members) > SPOT:
+        if max(cell.thickness for cell in members) > THIN and sum(cell.area for cell in members) > LEAST_AREA:
             regions.append(_region(window, members, phases[face], random, divided=face in divided))
     return sorted(regions, key=lambda region: -region.area)
 
@@ -128,7 +130,7 @@ def _region(
     columns = [np.concatenate([getattr(cell, name) for cell in cells]) for name in ("x", "lower", "upper")]
     first = window.unscaled(columns[0], 0.0)[0]  # type: ignore[arg-type]
     lower, upper = (window.unscaled(0.0, column)[1] for column in columns[1:])  # type: ignore[arg-type]
-    thick = [cell for cell in cells if cell.thickness > THIN]
+    thick = [cell for cell in cells if np.max((cell.upper - cell.lower)[1:-1]) > THIN]
     return Region(
         minimiser="" if phase is None else phase.minimiser,
         stable=None if phase is None else phase.stable,

@@ -204,7 +204,7 @@ def _rows(
     warnings: list[str],
 ) -> list[Row]:
     """Return the rows of a side, from the start on, and add its organising points and warnings."""
-    _lead_on(side, plane)
+    _set_arrival(side, plane)
     rows = []
     for knot in side.knots:
         row = knot.row
@@ -220,7 +220,7 @@ def _rows(
         _append_meeting(meeting, side, rows, direction, label, plane, points, warnings)
         return rows
     if side.arrival is None:
-        warnings += _short(side, plane)
+        warnings += _stopped_short(side, plane)
     if side.merged or side.halved is not None:
         _add_meeting(side, rows, direction, label, plane, points, warnings)
     if side.arrival is not None:
@@ -286,7 +286,7 @@ def _range(knots: list[Knot], name: str) -> str:
     return f"{name} = {min(values):.6g} and {max(values):.6g}"
 
 
-def _lead_on(side: Side, plane: Plane) -> None:
+def _set_arrival(side: Side, plane: Plane) -> None:
     """Say of a side that stopped, or was cut, at which mode it arrives where it leads to the uniform state."""
     if side.outcome in STOPPED or side.cut:
         side.arrival = _small(side, plane)
@@ -294,7 +294,7 @@ def _lead_on(side: Side, plane: Plane) -> None:
         drop_rounding(side, plane)
 
 
-def _short(side: Side, plane: Plane) -> list[str]:
+def _stopped_short(side: Side, plane: Plane) -> list[str]:
     """Return warnings of a side that ends where nothing does."""
     if side.cut:
         return ["no point was found at the end of the interval, and the curve is cut before it"]

@@ -9,7 +9,7 @@ from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy.linalg.blas import dasum
+from scipy.linalg.blas import dasum, ddot
 
 from meanfield import InvalidInput
 from meanfield.harmonics import Layout
@@ -31,6 +31,9 @@ from .states import AtState
 
 # States that are images of each other on two sides of the uniform state are not farther from each other than this.
 CLOSE = 0.5
+# The largest moment of a state that vanishes with the power 2/3 of a confinement, prolonged along tangents to where
+# that does, is one third of what it is; of a state that does not vanish there it is nearly all.
+VANISHING = 0.5
 # Of a state that Newton's method takes for a more symmetric one, this share of what breaks the symmetry is left.
 COLLAPSED = 1e-7
 # Multiples of a symmetry whose states a curve might be lost to, and the share of what they lack that then remains.
@@ -328,19 +331,28 @@ class ExtendedEquation(StationaryEquation):
         """Return whether a confinement vanishes between two points where a state may be uniform and turn back.
 
         The moments of a state that keep their sign there grow with a power of the confinement on both sides, as
-        those of twice the period do at folds with its power 2/3, and the curve has a cusp.
+        those of twice the period do at folds with its power 2/3, and the curve has a cusp. They are small there
+        beside those of a point, or lead to a smaller value where the confinement vanishes, along a tangent.
         """
+        way = length(found.b - last.b, found.q - last.q)
+        forward = ddot(last.tangent_b, found.tangent_b) + last.tangent_q * found.tangent_q >= 0.0
         for number, basis in enumerate(self.bases):
-            before, after = (each.b[self._places(number)] for each in (last, found))
+            own = self._places(number)
+            before, after = last.b[own], found.b[own]
             place = int(np.argmax(np.abs(before)))
+            if not before[place] * after[place] > 0.0:
+                continue
+            one = self.plane.coefficients(float(last.b[-1]), last.q, basis.degrees, basis).forces
+            other = self.system(found.b, found.q).states[number].coefficients.forces
+            if not one @ other < 0.0:
+                continue
+            share = length(one, 0.0) / (length(one, 0.0) + length(other, 0.0))
+            backward = -1.0 if forward else 1.0
+            ahead = 1.0 + share * way * last.tangent_b[own][place] / before[place]
+            behind = 1.0 + backward * (1.0 - share) * way * found.tangent_b[own][place] / after[place]
             small = min(length(before, 0.0), length(after, 0.0)) <= length(after - before, 0.0)
-            if small and before[place] * after[place] > 0.0:
-                one, other = (
-                    self.plane.coefficients(float(each.b[-1]), each.q, basis.degrees, basis).forces
-                    for each in (last, found)
-                )
-                if one @ other < 0.0:
-                    return True
+            if small or min(ahead, behind) <= VANISHING:
+                return True
         return False
 
     @computed_once

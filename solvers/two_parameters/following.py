@@ -30,7 +30,7 @@ FARTHEST = 2.0
 # Points at which the turn of the last arc, where states meet, is looked for before it is refined.
 SAMPLES = 9
 # The cubic tells the height of a turn to this share of it, above which the curve is asked.
-BLUNT = 0.05
+TURN_ERROR = 0.05
 # At a given parameter they are found beside them up to this, along a branch on which the coupling is stationary.
 BLURRED = Newton(last_step=1e-7)
 TOO_STRONG = "the coupling leaves the range of doubles, and the curve ends before"
@@ -198,7 +198,7 @@ def _end(arc: Arc, last: Knot) -> Knot | None:
     value = place.values[0]
     if low <= value <= high:
         turn = _turn(arc, last.place, place)
-        doubt = BLUNT * abs(turn - value)
+        doubt = TURN_ERROR * abs(turn - value)
         outside = None if low + doubt <= turn <= high - doubt else _outside(arc)
         if outside is None:
             return None
@@ -227,7 +227,8 @@ def _turn(arc: Arc, first: Place, second: Place) -> float:
     if rates[0] * rates[1] >= 0.0:
         return values[1]
     cubic = CubicHermiteSpline([arc.first.arclength, arc.second.arclength], values, rates)
-    return float(cubic(cubic.derivative().roots(extrapolate=False)[0]))
+    turns = cubic.derivative().roots(extrapolate=False)
+    return float(cubic(turns[0])) if turns.size else values[1]
 
 
 def _is_end(knot: Knot) -> bool:

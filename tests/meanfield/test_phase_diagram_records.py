@@ -199,16 +199,19 @@ def test_names_of_neighbouring_points_are_nearest_to_their_own_markers(apart):
 def test_crowded_pictures_name_the_points_at_which_stable_states_change():
     """The others are small and grey, and the legend has their markers; where there are few all are named."""
     (point,) = LINE.special_points
+    # A triple point lies between points of the line, of which it is none.
+    beta, height = (float(values[:2].mean()) for values in (LINE.first, LINE.relative_coupling))
+    triple = dataclasses.replace(point, type="triple point", values=np.array([beta, 0.0]), relative_coupling=height)
     places = [(2.7 + 0.1 * number, 1.2) for number in range(12)]
     further = tuple(
         dataclasses.replace(point, type="cusp", values=np.array([beta, 0.0]), relative_coupling=height)
         for beta, height in places
     )
-    for others, named in ((further[:3], {"tricritical", "cusp"}), (further, {"tricritical"})):
-        ax = dataclasses.replace(DIAGRAM, special_points=(point, *others)).plot()
-        assert {text.get_text() for text in ax.texts} & {"tricritical", "cusp"} == named
+    for others, crowded in ((further[:3], False), (further, True)):
+        ax = dataclasses.replace(DIAGRAM, special_points=(point, triple, *others)).plot()
+        named = {text.get_text() for text in ax.texts} & {"tricritical", "triple point", "cusp"}
+        assert named == {"tricritical", "triple point"} | (set() if crowded else {"cusp"})
         sizes = {line.get_marker(): line.get_markersize() for line in ax.get_lines() if line.get_marker() in "ov"}
-        assert (sizes["v"] < sizes["o"]) == (named == {"tricritical"})
+        assert (sizes["v"] < sizes["o"]) == crowded
         shown = {text.get_text() for text in ax.get_legend().get_texts()}
-        assert ("cusp" in shown) == (named == {"tricritical"})
-        assert "tricritical" not in shown
+        assert shown & {"tricritical", "triple point", "cusp"} == ({"cusp"} if crowded else set())

@@ -198,3 +198,19 @@ def test_a_fold_curve_of_two_clusters_ends_where_the_field_vanishes_in_steps_of_
     assert (found.first_outcome, found.outcome) == (Outcome.JOINED_BRANCH, Outcome.LEFT_INTERVAL)
     assert abs(found.first[0]) <= 1e-15
     assert np.diff(found.arclength).min() > 0.0
+
+
+@pytest.mark.parametrize(
+    ("weights", "size", "interval"),
+    [((0.6, -0.717), 0.048, (-0.0172, 0.0763)), ((0.139, -0.247), -0.176, (-0.2288, 0.0032))],
+)
+def test_a_fold_curve_ends_where_the_field_vanishes_between_points_at_equal_distances(weights, size, interval):
+    """The second moments of the two are nearly the same, and the small first ones differ by their signs."""
+    threshold = -2.0 / weights[1]
+    problem = McKeanVlasov(Circle(), CosineSeries(weights), confinement=CosineSeries((size,)))
+    diagram = bifurcation_diagram(problem, (0.8 * threshold, 1.5 * threshold), rates=False)
+    start = min(diagram.events("fold"), key=lambda fold: abs(fold.coupling - threshold))
+    found = curve(start, "confinement_w1", interval)
+    (point,) = found.special_points
+    np.testing.assert_allclose(point.values, [0.0, threshold], rtol=1e-14, atol=1e-15)
+    assert np.sign(found.first[np.abs(found.first) > 1e-12]).tolist() == [np.sign(size)] * (len(found) - 1)
