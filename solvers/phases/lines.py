@@ -238,9 +238,12 @@ def _beside(found: Found, index: int, place: tuple[float, float]) -> list[CurveP
 
 
 def _complete(found: Found, point: OrganisingPoint) -> None:
-    """Follow the lines of a triple point that are not known, unless three are known to pass it."""
+    """Follow the lines of a triple point that are not known, unless three are known to pass it.
+
+    A line may pass it twice, once with other states.
+    """
     value, coupling = float(point.values[0]), float(point.coupling)
-    if found.passing("transition", value, coupling) >= 3:
+    if found.through("transition", value, coupling) >= 3:
         return
     for pair in ((0, 1), (0, 2), (1, 2)):
         if any(_has_pair(line, point, pair) for line in found.curves):

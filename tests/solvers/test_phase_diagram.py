@@ -355,6 +355,19 @@ def test_a_region_with_a_wrong_number_of_states_is_noticed():
     assert disagreements(wrong, 3, 7, doubted=regions) == []
 
 
+def test_the_third_line_of_a_triple_point_is_followed_where_another_passes_it_twice():
+    """Once with other states, of the same coupling; without it a region of three stable states had the wrong lowest."""
+    problem = McKeanVlasov(Sphere(3), GegenbauerSeries((-1.0, -1.5)))
+    found = phase_diagram(problem, ("w2", (-3.0, -2.6)), relative=(0.88, 0.94))
+    (triple,) = found.events("triple point")
+    assert triple.status == "converged"
+    lines = [each for each in found.curves if each.type == "transition" and "zonal 1" in each.label]
+    assert any("prolate" in each.label for each in lines)
+    assert all(region.agrees for region in found.regions)
+    assert {(region.minimiser, region.stable) for region in found.regions} >= {("prolate", 3), ("zonal 1", 3)}
+    assert not any("a curve is missing" in warning for warning in found.warnings)
+
+
 @pytest.mark.parametrize(
     ("problem", "over", "share"),
     [
