@@ -105,16 +105,8 @@ class Found:
 
     def passing(self, kind: str, value: float, coupling: float) -> int:
         """Return how often curves of a type pass a point."""
-        return sum(self._times(kind, value, coupling))
-
-    def through(self, kind: str, value: float, coupling: float) -> int:
-        """Return how many curves of a type pass a point, once or more often."""
-        return sum(times > 0 for times in self._times(kind, value, coupling))
-
-    def _times(self, kind: str, value: float, coupling: float) -> list[int]:
-        """Return how often each curve of a type passes a point."""
         tracks = zip(self.curves, self.tracks, strict=True)
-        return [self._times_on(known, track, value, coupling) for known, track in tracks if known.type == kind]
+        return sum(self._times_on(known, track, value, coupling) for known, track in tracks if known.type == kind)
 
     def _times_on(self, curve: Curve, track: Floats, value: float, coupling: float) -> int:
         """Return how often a curve with a track passes a point."""

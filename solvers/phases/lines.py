@@ -4,6 +4,7 @@ from itertools import combinations, product
 
 import numpy as np
 import numpy.typing as npt
+from scipy.interpolate import CubicHermiteSpline, CubicSpline
 
 from meanfield import Curve, CurvePoint, Domain, InvalidInput, MeanfieldError, OrganisingPoint
 from meanfield.harmonics import Layout, moments_of
@@ -21,6 +22,8 @@ PASSING = 3
 # The heights, as shares of the way to the strongest coupling of the window, at which states on two sides of zero
 # field are taken; their moments are those of a known line within this, between the points of that.
 HEIGHTS, SAME_STATE = (0.99, 0.75, 0.5, 0.25, 0.1), 0.02
+# A line is vertical up to this share of the interval.
+STRAIGHT = 1e-9
 # So do those of a triple point, by the moments of so many degrees.
 COMPARED = 4
 
@@ -238,13 +241,8 @@ def _beside(found: Found, index: int, place: tuple[float, float]) -> list[CurveP
 
 
 def _complete(found: Found, point: OrganisingPoint) -> None:
-    """Follow the lines of a triple point that are not known, unless three are known to pass it.
-
-    A line may pass it twice, once with other states.
-    """
-    value, coupling = float(point.values[0]), float(point.coupling)
-    if found.through("transition", value, coupling) >= 3:
-        return
+    """Follow the lines of a triple point that are not known: three that pass it may have other states there."""
+    value = float(point.values[0])
     for pair in ((0, 1), (0, 2), (1, 2)):
         if any(_has_pair(line, point, pair) for line in found.curves):
             continue
@@ -254,7 +252,7 @@ def _complete(found: Found, point: OrganisingPoint) -> None:
 def _has_pair(line: Curve, point: OrganisingPoint, pair: tuple[int, int]) -> bool:
     """Return whether a first-order line has two states of a triple point there, in any orientation and order."""
     states = states_of(point)
-    if line.type != "transition" or len(states) <= max(pair):
+    if line.type != "transition" or len(states) <= max(pair) or len(line) < 2:
         return False
     domain = line.problem.domain
     own = np.stack([_lengths(domain, point.layout, *states[number]) for number in pair])
@@ -262,14 +260,12 @@ def _has_pair(line: Curve, point: OrganisingPoint, pair: tuple[int, int]) -> boo
     known[0] = _lengths(domain, line.layout, line.cosine, line.sine)
     if line.other_cosine is not None and line.other_sine is not None:
         known[1] = _lengths(domain, line.layout, line.other_cosine, line.other_sine)
-    value = float(point.values[0])
-    for place in np.flatnonzero((line.first[:-1] - value) * (line.first[1:] - value) <= 0.0).tolist():
-        before, after = line.first[place : place + 2].tolist()
-        share = (value - before) / (after - before) if after != before else 0.5
-        there = (1.0 - share) * known[:, place] + share * known[:, place + 1]
-        if min(float(np.abs(each - own).max()) for each in (there, there[::-1])) <= SAME_STATE:
-            return True
-    return False
+    # Along a vertical line the coupling changes alone.
+    column = int(np.ptp(line.first) <= STRAIGHT * (line.interval[1] - line.interval[0]))
+    along = CubicHermiteSpline(line.arclength, line.values[:, column], line.tangent[:, column])
+    passed = along.solve((float(point.values[0]), float(point.coupling))[column], extrapolate=False)
+    found = np.moveaxis(CubicSpline(line.arclength, known, axis=1)(passed), 1, 0)
+    return any(np.abs(each - own).max() <= SAME_STATE for there in found for each in (there, there[::-1]))
 
 
 def _lengths(domain: Domain, layout: Layout, cosine: Floats, sine: Floats) -> Floats:
