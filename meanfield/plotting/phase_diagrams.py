@@ -188,7 +188,9 @@ def _by_importance(
 ) -> tuple[list[OrganisingPoint], list[OrganisingPoint]]:
     """Return the organising points on curves that separate regions, of a crowded diagram, and the others."""
     points = [
-        point for point in diagram.special_points if np.all(np.abs(scaled_point(diagram, point) - 0.5) <= 0.5)
+        point
+        for point in diagram.special_points
+        if np.all(np.abs(scaled_point(diagram, point) - 0.5) <= 0.5 + ON_CURVE)
     ]
     if len(points) <= FEW:
         return points, []

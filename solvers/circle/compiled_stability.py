@@ -55,7 +55,7 @@ class Entries(NamedTuple):
         """Return the matrices, (states, n, n)."""
         size = self.diagonal.size
         found = np.empty((self.factors.size, size, size))
-        _write_all(*self, found)
+        _write_all(self, found)
         return found
 
     def signatures(self, shift: float) -> tuple[Integers, Floats] | None:
@@ -64,56 +64,23 @@ class Entries(NamedTuple):
         None if a number is in doubt.
         """
         negative, determinants = np.empty(self.factors.size, dtype=np.int64), np.empty(self.factors.size)
-        return (negative, determinants) if _factorise_all(*self, shift, negative, determinants) else None
+        return (negative, determinants) if _factorise_all(self, shift, negative, determinants) else None
 
 
 @compiled_sums
-def _write_all(
-    moments: Floats,
-    responses: Floats,
-    factors: Floats,
-    weights: Floats,
-    total: Integers,
-    difference: Integers,
-    spaced: bool,
-    diagonal: Floats,
-    means: Integers,
-    parity: float,
-    centred: bool,
-    turning: Floats,
-    found: Floats,
-) -> None:
+def _write_all(entries: Entries, found: Floats) -> None:
     """Write the matrices at states."""
-    tables = weights, total, difference, spaced
-    for place in range(factors.size):
-        state = moments[place], responses[place], factors[place]
-        _write(state, tables, diagonal, means, parity, centred, turning, found[place])
+    for place in range(entries.factors.size):
+        _write(entries, place, found[place])
 
 
 @compiled_sums
-def _factorise_all(
-    moments: Floats,
-    responses: Floats,
-    factors: Floats,
-    weights: Floats,
-    total: Integers,
-    difference: Integers,
-    spaced: bool,
-    diagonal: Floats,
-    means: Integers,
-    parity: float,
-    centred: bool,
-    turning: Floats,
-    shift: float,
-    negative: Integers,
-    determinants: Floats,
-) -> bool:
+def _factorise_all(entries: Entries, shift: float, negative: Integers, determinants: Floats) -> bool:
     """Write the numbers of negative eigenvalues and determinants; return whether all are certain."""
-    size, tables = diagonal.size, (weights, total, difference, spaced)
+    size = entries.diagonal.size
     matrix = np.empty((size, size))
-    for place in range(factors.size):
-        state = moments[place], responses[place], factors[place]
-        _write(state, tables, diagonal, means, parity, centred, turning, matrix)
+    for place in range(entries.factors.size):
+        _write(entries, place, matrix)
         for i in range(size):
             matrix[i, i] += shift
         negative[place] = factorise(matrix)
@@ -126,25 +93,17 @@ def _factorise_all(
 
 
 @compiled_sums
-def _write(
-    state: tuple[Floats, Floats, float],
-    tables: tuple[Floats, Integers, Integers, bool],
-    diagonal: Floats,
-    means: Integers,
-    parity: float,
-    centred: bool,
-    turning: Floats,
-    matrix: Floats,
-) -> None:
-    """Write the matrix at a state."""
-    moments, response, factor = state
-    weights, total, difference, spaced = tables
+def _write(entries: Entries, place: int, matrix: Floats) -> None:
+    """Write the matrix at a state, by its place."""
+    moments, response, factor = entries.moments[place], entries.responses[place], entries.factors[place]
+    weights, total, difference, means = entries.weights, entries.total, entries.difference, entries.means
+    diagonal, parity, turning = entries.diagonal, entries.parity, entries.turning
     size = diagonal.size
     mean, rotation = np.empty(size), np.empty(turning.size)
     # Of rows of tables: the difference is counted from that of the first row and the last column.
-    row, back, first = (1, -1, size - 1) if spaced else (size, size, 0)
+    row, back, first = (1, -1, size - 1) if entries.spaced else (size, size, 0)
     for i in range(size):
-        mean[i] = 2.0 * moments[means[i]] if centred else 0.0
+        mean[i] = 2.0 * moments[means[i]] if entries.centred else 0.0
     for i in range(size):
         own = response[means[i]]
         for j in range(i + 1):
