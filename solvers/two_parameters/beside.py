@@ -7,6 +7,7 @@ from meanfield.harmonics import largest_degree, zonal_places
 from ..bases import Basis, Floats
 from ..branches.arclength import Arclength
 from ..branches.continuation import End, Point, length, resolve
+from ..counts import Counts
 from ..geometry import Complement
 from ..newton import POLISHED, correct
 from .at_place import state_at
@@ -37,7 +38,7 @@ NEARBY, FIRST = Arclength(max_step=0.02, max_points=40), 0.002
 class _LineOfAny(TransitionEquation):
     """A first-order line on which every change of the stability of a state is an end point."""
 
-    def changed_states(self, before: tuple[int, ...], after: tuple[int, ...]) -> set[int]:
+    def changed_states(self, before: tuple[Counts, ...], after: tuple[Counts, ...]) -> set[int]:
         """Return the states of which the number of unstable directions changes between two points."""
         return ExtendedEquation.changed_states(self, before, after)
 

@@ -27,7 +27,7 @@ from ..geometry import Complement
 from ..limits import MAX_UNKNOWNS
 from .at_place import state_at
 from .blocks import ComplementaryBlock, block_at
-from .extended import ExtendedEquation, Margins, System
+from .extended import ExtendedEquation, Margins, System, Tests
 from .plane import Plane
 from .singular import Borders, SingularEquation, SingularSystem
 from .stability import class_determinants
@@ -113,12 +113,12 @@ class BranchPointEquation(SingularEquation):
         return f"branch point of the {names[0]}"
 
     @property
-    def tests(self) -> Sequence[tuple[str, Callable[[Point], float]]]:
+    def tests(self) -> Tests:
         """Functions that vanish where a branch born at the branch point turns."""
         if not self.complement.pitchfork or self.untested:
-            return ()
+            return {}
         kinds = (False, True) if self.complement.quarters else (False,)
-        return [("tricritical", partial(self._turning, other)) for other in kinds]
+        return {("tricritical", other): partial(self._turning, other) for other in kinds}
 
     def margins(self, point: Point) -> Margins:
         """Return the determinants of J of the state, zero at its folds, and of the blocks of other classes."""
@@ -326,11 +326,28 @@ def determinants(
 
     Of those that are admitted, and without those that contain modes of the state.
     """
-    basis, found = state.weighted.basis, dict[Hashable, float]()
+    return {
+        each.number: each.determinant(state, plane)
+        for each in classes_beside(state.weighted.basis, plane)
+        if admitted(each.complement)
+    }
+
+
+class ClassBeside(NamedTuple):
+    """A class of perturbations beside those of a state: its number, itself, and its degrees that may act."""
+
+    number: int
+    complement: Complement
+    degrees: Integers
+
+    def determinant(self, state: AtState, plane: Plane) -> float:
+        """Return the determinant of its block at a state; modes that do not act leave it as it is."""
+        return float(np.linalg.det(block_at(state, plane, self.complement, self.degrees).matrix))
+
+
+def classes_beside(basis: Basis, plane: Plane) -> list[ClassBeside]:
+    """Return the classes of perturbations beside the states of a basis, without those that contain modes of it."""
     last = max(int(basis.degrees[-1]) + basis.symmetry, plane.last)
-    for number, complement in enumerate(solvers_of(plane.problem).geometry.complements(basis, last)):
-        degrees = complement.degrees(last)
-        # Modes that do not act leave the determinant as it is.
-        if degrees.size and admitted(complement) and not complement.nested:
-            found[number] = float(np.linalg.det(block_at(state, plane, complement, degrees).matrix))
-    return found
+    classes = enumerate(solvers_of(plane.problem).geometry.complements(basis, last))
+    found = (ClassBeside(number, complement, complement.degrees(last)) for number, complement in classes)
+    return [each for each in found if each.degrees.size and not each.complement.nested]

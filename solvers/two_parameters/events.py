@@ -92,8 +92,8 @@ def _vanishing(last: Knot, knot: Knot) -> list[Vanishing]:
     equation = extended(knot.point)
     found: list[Vanishing] = [
         (kind, None, function)
-        for (kind, function), before, after in zip(equation.tests, last.tests, knot.tests, strict=True)
-        if before * after < 0.0
+        for (kind, each), function in equation.tests.items()
+        if last.tests.get((kind, each), 0.0) * knot.tests[kind, each] < 0.0
     ]
     states = _changed_states(last, knot)
     return found + [
@@ -153,7 +153,7 @@ def _unexplained(last: Knot, knot: Knot) -> bool:
     equation, states = extended(knot.point), _changed_states(last, knot)
     if equation.kind != "transition":
         return equation.kind in ("fold", "branch point") and bool(states)
-    changes = [abs(knot.row.counts[place] - last.row.counts[place]) for place in states]
+    changes = [abs(sum(knot.row.counts[place]) - sum(last.row.counts[place])) for place in states]
     return any(
         change > 1 and equation.bases[place].invariants is not None
         for place, change in zip(states, changes, strict=True)

@@ -18,6 +18,7 @@ from meanfield.records import CurveType
 from ..bases import EPS, Basis, Floats, Gibbs, Integers
 from ..branches.continuation import Point, length
 from ..computed import computed_once
+from ..counts import Counts
 from ..domains import solvers_of
 from ..equation import Evaluation, StationaryEquation
 from ..limits import MAX_UNKNOWNS
@@ -42,6 +43,8 @@ ODD_MULTIPLES, RETAINED = (3, 5, 7), 0.01
 
 # Numbers that vanish where a direction is neutral, by the state and the class or degree of the direction.
 Margins = dict[tuple[int, Hashable], float]
+# Functions of a point that vanish at organising points, by the type of the point and what is looked at.
+Tests = dict[tuple[str, Hashable], Callable[[Point], float]]
 
 
 class Halving(NamedTuple):
@@ -87,6 +90,11 @@ class System:
     def place(self) -> Place:
         """The point of the plane."""
         return self.states[0].coefficients.place
+
+    @property
+    def vanishing(self) -> float:
+        """The eigenvalue of a state that vanishes along the curve, as it is, to first order; zero if none does."""
+        return 0.0
 
     @computed_once
     def derivatives(self) -> tuple[Floats, Floats]:
@@ -198,9 +206,9 @@ class ExtendedEquation(StationaryEquation):
         return {}
 
     @property
-    def tests(self) -> Sequence[tuple[str, Callable[[Point], float]]]:
-        """Functions of a point of the curve that vanish at organising points, with their types."""
-        return ()
+    def tests(self) -> Tests:
+        """Functions of a point of the curve that vanish at organising points."""
+        return {}
 
     @property
     def untested(self) -> str:
@@ -221,10 +229,10 @@ class ExtendedEquation(StationaryEquation):
             return self.margins(point)[key]
         return class_determinant(self.system(point.unknowns_on(self)[0], point.q).states[place], name)
 
-    def changed_states(self, before: tuple[int, ...], after: tuple[int, ...]) -> set[int]:
+    def changed_states(self, before: tuple[Counts, ...], after: tuple[Counts, ...]) -> set[int]:
         """Return the states of which margins may vanish between two points, by their unstable directions there.
 
-        Of a clustered state another direction is neutral where their number changes.
+        Of a clustered state another direction is neutral where their numbers change, of which two may have one sum.
         """
         return {place for place, (one, other) in enumerate(zip(before, after, strict=True)) if one != other}
 

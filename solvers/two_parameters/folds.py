@@ -10,7 +10,7 @@ tildes being deviations from means: one moment of the Gibbs density. At a cusp t
 :math:`\phi`, :math:`\langle\tilde\phi^3\rangle`, vanishes.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -19,7 +19,7 @@ from ..branches.continuation import End, Point
 from ..computed import computed_once
 from .at_place import state_at
 from .branch_points import born_at, determinants
-from .extended import Margins, System
+from .extended import Margins, System, Tests
 from .plane import Plane
 from .singular import Borders, SingularEquation, SingularSystem
 from .stability import class_determinants
@@ -61,9 +61,9 @@ class FoldEquation(SingularEquation):
         return f"fold of the {names[0]}"
 
     @property
-    def tests(self) -> Sequence[tuple[str, Callable[[Point], float]]]:
+    def tests(self) -> Tests:
         """The third moment that vanishes at cusps."""
-        return [("cusp", self._asymmetry)]
+        return {("cusp", None): self._asymmetry}
 
     def margins(self, point: Point) -> Margins:
         """Return the determinants of blocks that vanish where the state is at a branch point too, by class."""

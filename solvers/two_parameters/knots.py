@@ -1,5 +1,6 @@
 """Points of followed curves with their rows in records, and the sides of a curve that consist of them."""
 
+from collections.abc import Hashable
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -41,7 +42,7 @@ class Knot:
     point: Point
     place: Place
     row: Row
-    tests: list[float]
+    tests: dict[tuple[str, Hashable], float]
     event: Event | None = None
     known_margins: Margins = field(default_factory=dict)
 
@@ -51,7 +52,7 @@ class Knot:
         equation = extended(point)
         system = equation.system(point.b, point.q)
         place = system.place
-        tests = [function(point) for _, function in equation.tests]
+        tests = {each: function(point) for each, function in equation.tests.items()}
         row, tolerance = row_of(point, system), rounding_at(point, place)
         for end in equation.plane.interval:
             # The coordinates leave a rounding.

@@ -187,7 +187,7 @@ def _row(point: Point, turned: Directions, value: float, side: int) -> Row:
         turned(moments, 1),
         point.invariant,
         point.residual,
-        (sum(equation.densities.unstable_counts(point)),) * 2,
+        (equation.densities.unstable_counts(point),) * 2,
         degree,
         side * point.arclength,
         layout="order",

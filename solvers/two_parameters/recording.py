@@ -15,15 +15,18 @@ from ..bases import Floats
 from ..branches.continuation import Point
 from ..branches.recording import significant_moments
 from ..branches.uniform import unstable_uniform
+from ..counts import Counts
 from ..observables import of_states
 from .extended import ExtendedEquation, System
 from .plane import Plane
-from .stability import NEUTRAL, stationary_point, unstable_directions
+from .stability import neutral_up_to, stationary_point, unstable_directions
 from .states import AtState
 
 Pair = tuple[Floats, Floats]
 # Relative width of an interval beyond which a point is not called located.
 CONVERGED = 1e-11
+# Forces up to this share of the moments are rounding.
+FORCELESS = 1e-9
 
 
 @dataclass(slots=True)
@@ -40,7 +43,7 @@ class Row:
     second: tuple[Floats, Floats] | None
     gap: float
     residual: float
-    counts: tuple[int, ...]
+    counts: tuple[Counts, ...]
     modes: int
     arclength: float
     label: str = ""
@@ -49,17 +52,20 @@ class Row:
 
 def _turns(state: AtState) -> bool:
     """Return whether a confinement holds a state by rounding errors only, which would decide on its stability."""
-    return float(np.abs(state.coefficients.forces).max()) <= NEUTRAL * float(np.abs(state.moments).max())
+    return float(np.abs(state.coefficients.forces).max()) <= FORCELESS * float(np.abs(state.moments).max())
 
 
 def row_of(point: Point, system: System, layout: Layout | None = None) -> Row:
     """Return a point of a followed curve, with its system there, as a row in the layout of the curve or another."""
     place = system.place
-    stationary = [stationary_point(state, place.problem) for state in system.states]
+    sizes = [neutral_up_to(state, system.vanishing) for state in system.states]
+    stationary = [
+        stationary_point(state, place.problem, size) for state, size in zip(system.states, sizes, strict=True)
+    ]
     counted = stationary
     if place.problem.confinement is not None and all(map(_turns, system.states)):
         free = place.problem.replace(confinement=None)
-        counted = [stationary_point(state, free) for state in system.states]
+        counted = _points(system.states, free, sizes)
     equation = point.equation
     assert isinstance(equation, ExtendedEquation)
     layout = layout or equation.layout
@@ -77,11 +83,16 @@ def row_of(point: Point, system: System, layout: Layout | None = None) -> Row:
         known[1][:2] if len(known) > 1 else None,
         stationary[0].invariant,
         point.solution.residual,
-        tuple(map(unstable_directions, counted)),
+        tuple(map(unstable_directions, counted, sizes)),
         max(modes for *_, modes in known),
         point.arclength,
         layout=layout,
     )
+
+
+def _points(states: Sequence[AtState], problem: Equation, neutral: Sequence[float]) -> list[Point]:
+    """Return states as points of their branches, where eigenvalues up to some sizes are not told from zero."""
+    return [stationary_point(state, problem, size) for state, size in zip(states, neutral, strict=True)]
 
 
 def moments_in(layout: Layout, point: Point) -> tuple[Floats, Floats, int]:
@@ -115,7 +126,7 @@ def recorded(
         sine=sine,
         observables=of_states(problem, np.array([row.gap for row in rows])),
         residual=np.array([row.residual for row in rows]),
-        unstable=np.array([max(row.counts) for row in rows]),
+        unstable=np.array([max(map(sum, row.counts)) for row in rows]),
         modes=np.array([row.modes for row in rows]),
         arclength=np.array([row.arclength for row in rows]),
         tangent=np.array([row.tangent for row in rows]),
@@ -137,7 +148,8 @@ def uniform_row(
 ) -> Row:
     """Return the row of the uniform state at an organising point."""
     moments = np.eye(5)[0], np.zeros(5)
-    count = unstable_uniform(problem, problem.fixed_coupling)
+    # At the uniform state no direction keeps an axis that it has not.
+    count = Counts(0, unstable_uniform(problem, problem.fixed_coupling))
     doubles = float(values[0]), float(values[1])
     return Row(doubles, tangent, problem, moments, None, 0.0, 0.0, (count,), 0, arclength)
 

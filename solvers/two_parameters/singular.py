@@ -39,6 +39,12 @@ class SingularSystem(System):
         condition, self.null = _bordered(matrix, borders)
         super().__init__((state,), followed_by(state.residual, condition))
 
+    @property
+    def vanishing(self) -> float:
+        r"""The eigenvalue of J that vanishes, :math:`-h/\psi^T u` to first order."""
+        right, left = self.null
+        return -float(self.residual[-1]) / max(abs(float(left @ right)), float(np.finfo(float).tiny))
+
     @computed_once
     def condition_slopes(self) -> tuple[Floats, Floats]:
         """The derivatives of h in the unknowns of the state, and in x and q."""

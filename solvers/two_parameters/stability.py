@@ -12,7 +12,9 @@ import numpy as np
 
 from meanfield import Equation
 
+from ..bases import EPS
 from ..branches.continuation import Point
+from ..counts import Counts
 from ..domains import solvers_of
 from ..equation import StationaryEquation
 from ..geometry import BlockMatrix
@@ -21,14 +23,39 @@ from ..sizing import equation_in, in_confinement
 from ..solution import Solution
 from .states import AtState, GradientState
 
-# Eigenvalues of the stability matrix up to this are those that vanish along the curve, and their rounding.
-NEUTRAL = 1e-9
+# Eigenvalues are known to so many units of rounding of the largest, and the one that vanishes along the curve is no
+# more than so many times what it is to first order.
+ROUNDINGS, ORDERS = 64.0, 4.0
 # Where another direction is neutral their share of the largest is larger than this at the points beside.
 CRITICAL = 1e-7
 
 
-def stationary_point(state: AtState, problem: Equation) -> Point:
-    """Return a state of an extended system as a point of its branch, where its stability is known."""
+def neutral_up_to(state: AtState, vanishing: float) -> float:
+    """Return the size up to which eigenvalues of the stability matrices of a state do not count as negative.
+
+    Parameters
+    ----------
+    state
+        The state.
+    vanishing
+        The eigenvalue that vanishes all along the curve, as it is, to first order; zero if none does.
+    """
+    rounding = EPS * max(1.0, float(np.abs(state.coefficients.attractions).max(initial=0.0)))
+    return ROUNDINGS * rounding + ORDERS * abs(vanishing)
+
+
+def stationary_point(state: AtState, problem: Equation, neutral: float = 0.0) -> Point:
+    """Return a state of an extended system as a point of its branch.
+
+    Parameters
+    ----------
+    state
+        The state.
+    problem
+        Its equation, which may leave a confinement out that is rounding.
+    neutral
+        The size up to which eigenvalues do not count as negative, see :func:`neutral_up_to`.
+    """
     geometry = solvers_of(problem).geometry
     basis = in_confinement(problem, state.weighted.basis, geometry)
     equation = equation_in(problem, basis, 1 if problem.fixed_coupling > 0 else -1, geometry)
@@ -41,15 +68,15 @@ def stationary_point(state: AtState, problem: Equation) -> Point:
     if equation.symmetric:
         matrix, _ = equation.linearise(b, q, evaluation.gibbs.moments)
         # Counts beside a neutral direction leave one out of those of the own block, which this one stands for.
-        matrix.flat[:: b.size + 1] += NEUTRAL
+        matrix.flat[:: b.size + 1] += neutral
         negative = count_negative(matrix) + 1
     return Point(equation, Solution(b, q, evaluation, np.zeros_like(b), 1.0, negative), 0.0)
 
 
-def unstable_directions(point: Point) -> int:
-    """Return the number of unstable directions at a state, without those that are neutral."""
+def unstable_directions(point: Point, neutral: float) -> Counts:
+    """Return the numbers of unstable directions at a state, without those that are neutral up to a size."""
     equation: StationaryEquation = point.equation
-    return sum(equation.densities.unstable_counts(point, NEUTRAL))
+    return equation.densities.unstable_counts(point, neutral)
 
 
 def class_determinants(state: AtState) -> dict[Hashable, float]:

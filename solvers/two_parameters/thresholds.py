@@ -3,7 +3,7 @@ r"""Thresholds of the uniform state: places of the plane where a mode is critica
 No state is unknown; the line is followed as any other, so that it may turn in either parameter.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 
@@ -13,9 +13,10 @@ from meanfield.theory import lacks_normal_form, theory_of
 from ..bases import EPS, Basis, Floats
 from ..branches.continuation import End, Point
 from ..computed import computed_once
+from ..counts import Counts
 from ..equation import StationaryEquation
 from ..solution import Solution
-from .extended import ExtendedEquation, Halving, Margins, System
+from .extended import ExtendedEquation, Halving, Margins, System, Tests
 from .plane import Plane
 from .recording import threshold_label
 from .starts import Start, first_point, threshold_of
@@ -81,9 +82,9 @@ class ThresholdEquation(ExtendedEquation):
         return threshold_label(self.degree)
 
     @property
-    def tests(self) -> Sequence[tuple[str, Callable[[Point], float]]]:
+    def tests(self) -> Tests:
         """A function that vanishes where the branch of the mode turns, if that is known."""
-        return () if lacks_normal_form(self.plane.problem) else [("tricritical", self._excess)]
+        return {} if lacks_normal_form(self.plane.problem) else {("tricritical", None): self._excess}
 
     @property
     def untested(self) -> str:
@@ -96,7 +97,7 @@ class ThresholdEquation(ExtendedEquation):
         margins = zip(self.plane.reference.tolist(), (1.0 - state.coefficients.strengths).tolist(), strict=True)
         return {(0, degree): margin for degree, margin in margins if degree != self.degree}
 
-    def changed_states(self, before: tuple[int, ...], after: tuple[int, ...]) -> set[int]:
+    def changed_states(self, before: tuple[Counts, ...], after: tuple[Counts, ...]) -> set[int]:
         """Return the uniform state: where two modes are critical its number of unstable directions may stay."""
         return {0}
 

@@ -11,8 +11,8 @@ state it is divided by :math:`|b|^2`: both vanish together at every uniform stat
 """
 
 import contextlib
-import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -23,11 +23,12 @@ from meanfield.equations import Capability, require
 from ..bases import Basis, Floats
 from ..branches.continuation import End, Point, length
 from ..computed import computed_once
+from ..counts import Counts
 from ..geometry import Complement
 from ..newton import POLISHED, correct
 from .at_place import polished
-from .branch_points import Born, born_at, born_of, determinants
-from .extended import ExtendedEquation, Margins, System, followed_by
+from .branch_points import Born, ClassBeside, born_at, born_of, classes_beside, determinants
+from .extended import ExtendedEquation, Margins, System, Tests, followed_by
 from .folds import FoldEquation, null_vectors
 from .plane import Plane
 from .stability import class_determinants
@@ -133,12 +134,29 @@ class TransitionEquation(ExtendedEquation):
         return {"other_symmetry": 0 if len(self.bases) == 1 else self.bases[1].symmetry}
 
     @property
-    def tests(self) -> Sequence[tuple[str, Callable[[Point], float]]]:
-        """Functions that vanish where the uniform state is critical, or has the free energy of both states."""
-        ends = [("end point", self._margin)]
-        if len(self.bases) == 1 or self.plane.confined:
-            return ends
-        return [("triple point", self._energy), *ends]
+    def tests(self) -> Tests:
+        """Functions that vanish where a state is neutral to those of half its symmetry, the uniform one to any.
+
+        And where the uniform state has the free energy of two others.
+        """
+        found: Tests = {
+            ("end point", (place, each.number)): partial(self._margin, place, each) for place, each in self._halving
+        }
+        if len(self.bases) == 1:
+            found["end point", None] = self._uniform_margin
+        elif not self.plane.confined:
+            found["triple point", None] = self._energy
+        return found
+
+    @computed_once
+    def _halving(self) -> list[tuple[int, ClassBeside]]:
+        """The states by their numbers, with the classes of perturbations that halve their symmetry."""
+        return [
+            (place, each)
+            for place, basis in enumerate(self.bases)
+            for each in classes_beside(basis, self.plane)
+            if self._halves(each.complement)
+        ]
 
     def margins(self, point: Point) -> Margins:
         """Return numbers that vanish where a state is neutral to others than the test for end points has."""
@@ -157,25 +175,23 @@ class TransitionEquation(ExtendedEquation):
     def _is_further(self, complement: Complement) -> bool:
         return not self._halves(complement)
 
-    def changed_states(self, before: tuple[int, ...], after: tuple[int, ...]) -> set[int]:
+    def changed_states(self, before: tuple[Counts, ...], after: tuple[Counts, ...]) -> set[int]:
         """Return the states that become unstable between two points."""
         changed = super().changed_states(before, after)
         return {
             place
             for place in changed
-            if 0 in (before[place], after[place]) or self.bases[place].invariants is not None
+            if not any(before[place]) or not any(after[place]) or self.bases[place].invariants is not None
         }
 
-    def _margin(self, point: Point) -> float:
-        """Return a number that vanishes where a state is neutral to those of half its symmetry, the uniform to any.
+    def _margin(self, place: int, beside: ClassBeside, point: Point) -> float:
+        """Return the determinant of one class of perturbations of a state."""
+        return beside.determinant(self.system(point.unknowns_on(self)[0], point.q).states[place], self.plane)
 
-        Of the uniform state it is one minus the largest lambda of the modes.
-        """
-        states = self.system(point.unknowns_on(self)[0], point.q).states
-        margins = [each for state in states for each in determinants(state, self.plane, self._halves).values()]
-        if len(states) == 1:
-            margins.append(1.0 - float(states[0].coefficients.strengths.max()))
-        return math.prod(margins)
+    def _uniform_margin(self, point: Point) -> float:
+        """Return one minus the largest lambda of the modes, which vanishes where the uniform state is critical."""
+        (state,) = self.system(point.unknowns_on(self)[0], point.q).states
+        return 1.0 - float(state.coefficients.strengths.max())
 
     def _energy(self, point: Point) -> float:
         """Return the free energy of the first state above that of the uniform one."""

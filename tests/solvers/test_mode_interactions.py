@@ -4,6 +4,7 @@ import functools
 
 import numpy as np
 import pytest
+import scipy.linalg
 from scipy.optimize import brentq
 
 from meanfield import (
@@ -22,6 +23,8 @@ from tests import brute_force
 
 # Places to 1e-11 of their size; eigenvalues beside neutral ones change with the place, and are as well known.
 LOCATED, NEUTRAL, REGULAR = 1e-11, 1e-9, 1e-3
+# Eigenvalues of matrices of order one are known to a few hundred units of rounding.
+ROUNDING = 1e-13
 POLAR = McKeanVlasov(Sphere(3), GegenbauerSeries((-0.64, -1.911, -0.182)))
 
 
@@ -239,3 +242,48 @@ def test_a_line_ends_at_the_uniform_state_where_a_step_goes_on_beyond_the_interv
     assert [point.type for point in found.special_points] == ["mode interaction"]
     assert found.values[0] == pytest.approx([-4.088 * 9.0 / 7.0, 7.0 / 4.088], rel=LOCATED)
     assert found.warnings == ()
+
+
+@pytest.mark.parametrize(
+    ("weights", "kind", "label", "coupling", "name"),
+    [
+        ((-0.676, 0.494, -1.051, -0.832), "fold", "1-cluster (2) from 3-cluster", 2.01040939606, "w3"),
+        ((-0.782, 0.301, -0.934, -0.89), "fold", "1-cluster from 3-cluster", 2.15061351722, "w2"),
+        ((-1.496, -1.394, -1.426), "branch point", "2-cluster", 1.43537175154, "w3"),
+    ],
+)
+def test_unstable_directions_of_small_eigenvalues_beside_an_interaction_are_counted(
+    weights, kind, label, coupling, name
+):
+    """There the eigenvalues of some directions go with a high power of the amplitude."""
+    events = diagram_of(McKeanVlasov(Circle(), CosineSeries(weights)), 0.5, 2.5).events(kind, label)
+    start = min(events, key=lambda event: abs(event.coupling - coupling))
+    value = dict(start.problem.parameters)[name]
+    found = curve(start, name, (value - 0.4, value + 0.4))
+    place, small = int(name[1:]) - 1, 0
+    for first, ratio, cosine, sine, count in zip(
+        found.values[:, 0], found.coupling, found.cosine, found.sine, found.unstable, strict=True
+    ):
+        changed = np.array(weights)
+        changed[place] = first
+        values = np.sort(stability_eigenvalues(changed, ratio, cosine, sine))
+        # The neutral one along the curve and rotation are rounding.
+        if np.count_nonzero(np.abs(values) < ROUNDING) == 2:
+            assert count == np.count_nonzero(values < -ROUNDING)
+            small += np.any((values < -ROUNDING) & (values > -NEUTRAL))
+    assert small
+
+
+def stability_eigenvalues(weights, coupling, cosine, sine, nodes=1024):
+    """Return the eigenvalues of the second variation of the free energy over D = 1 at a state, by quadrature."""
+    degrees = np.arange(1, weights.size + 1)
+    angles = 2.0 * np.pi * np.arange(nodes) / nodes
+    waves = np.concatenate([np.cos(np.outer(degrees, angles)), np.sin(np.outer(degrees, angles))])
+    moments = np.zeros((2, weights.size))
+    size = min(weights.size + 1, cosine.size)
+    moments[:, : size - 1] = cosine[1:size], sine[1:size]
+    density = np.exp(-coupling * (np.tile(weights, 2) * moments.ravel()) @ waves)
+    density /= density.sum()
+    waves = waves - (waves @ density)[:, None]
+    root = scipy.linalg.sqrtm((waves * density) @ waves.T).real
+    return np.linalg.eigvalsh(np.eye(2 * weights.size) + coupling * root @ np.diag(np.tile(weights, 2)) @ root)

@@ -414,3 +414,13 @@ def test_a_curve_ends_where_it_leaves_its_interval_though_it_returns_in_the_same
     assert found.first.min() == pytest.approx(farthest + beyond, rel=1e-14)
     whole = curve(start, "w4", (farthest - beyond, -0.5), method=method)
     assert {whole.first_outcome, whole.outcome} == {Outcome.JOINED_BRANCH}
+
+
+def test_end_points_of_the_uniform_and_of_the_other_state_within_one_step_are_two():
+    """The 2-cluster becomes unstable before the uniform state is critical in mode 1, at coupling 2/0.848."""
+    problem = McKeanVlasov(Circle(), CosineSeries((-0.848, -0.886, -0.78, -0.475)))
+    (start,) = bifurcation_diagram(problem, (2.2, 2.3), rates=False).events("transition", "2-cluster")
+    found = curve(start, "w2", (-1.4853, -0.5073))
+    ends = [point.coupling for point in found.special_points if point.type == "end point"]
+    assert len(ends) == 3
+    assert ends[1] < ends[2] == pytest.approx(2.0 / 0.848, rel=1e-11)
