@@ -25,6 +25,8 @@ SIGNIFICANT = 1e-15
 FEWEST_POINTS = 16
 # Relative width of an interval of couplings beyond which an event is not called located.
 CONVERGED = 1e-12
+# A fold is told where the parameter has turned by more than so many times its error, which is an estimate.
+ESTABLISHED = 4.0
 LABELS = {"branch point": "BP", "fold": "LP", "transition": "TR", "endpoint": "EP"}
 
 
@@ -123,6 +125,7 @@ def record(part: Part, symmetry: int, parent: int | None, register: Register) ->
         knots = _filled(part.curve)
     except Exception as error:
         part.curve.warn(f"points between its own are missing ({type(error).__name__}: {error})")
+    _forget_folds_of_rounding(knots, part.curve)
     _record_piece(knots, part, symmetry, parent, register)
     for _, text in part.curve.warnings:
         register.warn(part.label, text)
@@ -232,6 +235,46 @@ def _record_piece(knots: list[Knot], part: Part, symmetry: int, parent: int | No
     )
     register.branches.append(branch)
     _record_events(knots, branch, register)
+
+
+def _forget_folds_of_rounding(knots: list[Knot], curve: Followed) -> None:
+    """Forget guessed folds between which, or from an end to which, the coupling changes by hardly more than errors.
+
+    Where a direction is neutral to rounding along a branch the coupling is known to a part of its digits only, and
+    what is left of them turns.
+    """
+    folds = [knot for knot in knots[1:-1] if knot.event is not None and _is_guessed_fold(knot.event)]
+    told: list[Knot] = []
+    for knot in folds:
+        if told and _within_errors(told[-1], knot):
+            told.pop()
+        else:
+            told.append(knot)
+    if told and _within_errors(knots[0], told[0]):
+        del told[0]
+    if told and _within_errors(told[-1], knots[-1]):
+        del told[-1]
+    forgotten = [knot for knot in folds if not any(knot is each for each in told)]
+    if not forgotten:
+        return
+    for knot in forgotten:
+        knot.event = None
+    low, high = (limit(float(knot.point.value) for knot in forgotten) for limit in (min, max))
+    name = forgotten[0].point.equation.parameter
+    curve.warn(
+        f"no folds are told between {name} {low:.12g} and {high:.12g}, where it turns by no more than "
+        f"{ESTABLISHED:g} times their errors"
+    )
+
+
+def _is_guessed_fold(event: Event) -> bool:
+    return event.kind == "fold" and _status(event) == "guess"
+
+
+def _within_errors(one: Knot, other: Knot) -> bool:
+    """Return whether the values of the parameter at two knots are the same to within the errors of their events."""
+    errors = sum(knot.event.error for knot in (one, other) if knot.event is not None)
+    return abs(one.point.q - other.point.q) <= ESTABLISHED * errors
 
 
 def _forget_uncounted(knots: list[Knot], vertical: bool) -> None:

@@ -47,3 +47,14 @@ def test_random_weak_fields_have_the_counts_of_the_spectrum_on_every_piece():
                         assert found.unstable == kind
                         looked += 1
     assert looked >= 3
+
+
+def test_folds_that_rounding_makes_are_said_and_not_told():
+    """Clusters in exponentially shallow barriers: along their uneven branch the coupling is known to 1e-7."""
+    series, field = CosineSeries((-1.078, 0.267, -1.531, -1.313, 0.423)), CosineSeries((-0.15,))
+    diagram = bifurcation_diagram(McKeanVlasov(Circle(), series, confinement=field), (0.0, 2.35), rates=False)
+    folds = diagram.events("fold")
+    assert {fold.status for fold in folds} == {"converged"}
+    for one, other in pairwise(folds):
+        assert one.branch != other.branch or one.upper < other.lower or other.upper < one.lower
+    assert any("no folds are told between coupling" in warning for warning in diagram.warnings)
