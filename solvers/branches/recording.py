@@ -25,7 +25,7 @@ SIGNIFICANT = 1e-15
 FEWEST_POINTS = 16
 # Relative width of an interval of couplings beyond which an event is not called located.
 CONVERGED = 1e-12
-# A fold is told where the parameter has turned by more than so many times its error, which is an estimate.
+# Two folds are told where the parameter changes between them by more than so many times their errors, estimates.
 ESTABLISHED = 4.0
 LABELS = {"branch point": "BP", "fold": "LP", "transition": "TR", "endpoint": "EP"}
 
@@ -238,22 +238,18 @@ def _record_piece(knots: list[Knot], part: Part, symmetry: int, parent: int | No
 
 
 def _forget_folds_of_rounding(knots: list[Knot], curve: Followed) -> None:
-    """Forget guessed folds between which, or from an end to which, the coupling changes by hardly more than errors.
+    """Forget pairs of guessed folds between which the parameter changes by hardly more than their errors.
 
-    Where a direction is neutral to rounding along a branch the coupling is known to a part of its digits only, and
+    Where a direction is neutral to rounding along a branch the parameter is known to a part of its digits only, and
     what is left of them turns.
     """
     folds = [knot for knot in knots[1:-1] if knot.event is not None and _is_guessed_fold(knot.event)]
     told: list[Knot] = []
     for knot in folds:
-        if told and _within_errors(told[-1], knot):
+        if told and _as_close_as_errors(told[-1], knot):
             told.pop()
         else:
             told.append(knot)
-    if told and _within_errors(knots[0], told[0]):
-        del told[0]
-    if told and _within_errors(told[-1], knots[-1]):
-        del told[-1]
     forgotten = [knot for knot in folds if not any(knot is each for each in told)]
     if not forgotten:
         return
@@ -271,8 +267,8 @@ def _is_guessed_fold(event: Event) -> bool:
     return event.kind == "fold" and _status(event) == "guess"
 
 
-def _within_errors(one: Knot, other: Knot) -> bool:
-    """Return whether the values of the parameter at two knots are the same to within the errors of their events."""
+def _as_close_as_errors(one: Knot, other: Knot) -> bool:
+    """Return whether the parameter is the same at two events to within a few times their errors."""
     errors = sum(knot.event.error for knot in (one, other) if knot.event is not None)
     return abs(one.point.q - other.point.q) <= ESTABLISHED * errors
 
