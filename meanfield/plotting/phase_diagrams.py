@@ -91,7 +91,8 @@ def plot_phase_diagram(
     _frame(ax, diagram)
     if legend:
         used = {curve.type for curve, pieces in zip(diagram.curves, strong, strict=True) if np.any(pieces)}
-        _explain(ax, diagram, tints, used, {point.type for point in others})
+        faint = any(_is_seen(diagram, *pair) for pair in zip(tracks, strong, strict=True))
+        _explain(ax, diagram, tints, used, faint, {point.type for point in others})
     if names:
         write_names(ax, diagram, tracks, named)
     return ax
@@ -270,6 +271,13 @@ def _separates_at(
     return below.minimiser != above.minimiser or (alike and below.stable == above.stable == 2)
 
 
+def _is_seen(diagram: PhaseDiagram, track: Floats, strong: NDArray[np.bool_]) -> bool:
+    """Return whether a faint piece of a curve begins or ends in the window."""
+    low, high = diagram.window
+    inside = (track[:, 1] >= low) & (track[:, 1] <= high)
+    return bool(np.any(~strong & (inside[1:] | inside[:-1])))
+
+
 def _pieces(strong: NDArray[np.bool_]) -> list[tuple[int, int, bool]]:
     """Return (first point, last point, whether strong) of the pieces of a curve of one kind."""
     if strong.size == 0:
@@ -299,9 +307,14 @@ def _frame(ax: "Axes", diagram: PhaseDiagram) -> None:
 
 
 def _explain(
-    ax: "Axes", diagram: PhaseDiagram, tints: dict[str, str], used: Collection[str], unnamed: Collection[str]
+    ax: "Axes",
+    diagram: PhaseDiagram,
+    tints: dict[str, str],
+    used: Collection[str],
+    faint: bool,
+    unnamed: Collection[str],
 ) -> None:
-    """Explain tints, hatching, the types of curves that are strong somewhere, and markers that have no names."""
+    """Explain tints, hatching, types of curves that are strong somewhere, faint ones, and markers without names."""
     from matplotlib.lines import Line2D
     from matplotlib.patches import Patch
 
@@ -327,6 +340,8 @@ def _explain(
         for kind, (width, dashes, text) in LINES.items()
         if kind in used
     ]
+    if faint:
+        handles.append(Line2D([], [], color=FAINT, linewidth=1.0, label="no stable state changes"))
     handles += [
         Line2D(
             [], [], linestyle="none", marker=marker, markersize=SMALLER * size, color=FAINT,

@@ -170,6 +170,17 @@ def test_the_picture_dots_what_is_not_confirmed():
     assert "not confirmed" not in {text.get_text() for text in sure.plot().get_legend().get_texts()}
 
 
+def test_the_legend_says_what_faint_curves_are_where_there_are_any():
+    """Between regions of one minimiser and number of stable states nothing changes."""
+    (line, *others), regions = DIAGRAM.curves, DIAGRAM.regions
+    unstable = dataclasses.replace(line, unstable=np.full(len(line), 1))
+    for curves, expected in (((line, *others), False), ((unstable, *others), True)):
+        ax = dataclasses.replace(DIAGRAM, curves=curves, regions=regions).plot()
+        faint = [drawn for drawn in ax.get_lines() if drawn.get_gid() and drawn.get_color() == "0.62"]
+        shown = {text.get_text() for text in ax.get_legend().get_texts()}
+        assert bool(faint) == ("no stable state changes" in shown) == expected
+
+
 @pytest.mark.parametrize("apart", [0.0, 0.03, 0.06])
 def test_names_of_neighbouring_points_are_nearest_to_their_own_markers(apart):
     (point,) = LINE.special_points
