@@ -383,14 +383,23 @@ def moment_arrays(points: list[Point]) -> tuple[Floats, Floats, Floats, Floats, 
     parts = [densities.moment_arrays(group) for group in groups]
     places = np.concatenate([_last_significant(part) for part in parts])
     degrees = basis.modes.degrees(int(places.max()) + 1)[places]
-    width = basis.modes.places(max(int(degrees.max()), 4))
-    arrays = np.zeros((4, len(points), width))
+    arrays = _joined(parts, basis.modes.places(max(int(degrees.max()), 4)))
+    # Records copy what could be written to.
+    arrays.flags.writeable = False
+    return arrays[0], arrays[1], arrays[2], arrays[3], degrees
+
+
+def _joined(parts: list[Floats], width: int) -> Floats:
+    """Return arrays of moments of points one after the other, of a width."""
+    if len(parts) == 1 and parts[0].shape[2] == width:
+        return parts[0]
+    arrays = np.zeros((4, sum(part.shape[1] for part in parts), width))
     row = 0
     for part in parts:
         count = min(width, part.shape[2])
         arrays[:, row : row + part.shape[1], :count] = part[:, :, :count]
         row += part.shape[1]
-    return arrays[0], arrays[1], arrays[2], arrays[3], degrees
+    return arrays
 
 
 def significant_moments(point: Point) -> tuple[Floats, Floats, int]:
