@@ -24,7 +24,7 @@ from .continuation import End, Point, length, point_between, trace
 from .detection import Event
 from .first_steps import first_point, leaves_at_end
 from .junctions import Departure
-from .steps import Passage, Step, hidden_crossing, nearly_crosses, passage_between, step_between
+from .steps import Passage, Step, hidden_crossing, nearly_crosses, passage_between, quiet_along, step_between
 
 # A vertical family is followed until its largest moment passes this: nothing new happens before its collapse.
 VERTICAL_END = 0.9
@@ -173,17 +173,18 @@ def _extend(followed: Followed, method: Arclength, first_step: float, counts: Co
     or one beside a more symmetric state through which the branch passes.
     """
     last = followed.knots[-1].point
-    points = _counted(last, method, first_step, highest)
+    points = _counted(last, counts, method, first_step, highest)
     while True:
         # Every trace counts its own points; taken again and again, they must not go on for ever.
-        point, new = next(points) if len(followed.knots) <= method.max_points else (End(Outcome.MAX_STEPS), counts)
+        within = len(followed.knots) <= method.max_points
+        point, new, quiet = next(points) if within else (End(Outcome.MAX_STEPS), counts, True)
         if isinstance(point, End):
             _stop(followed, point)
             return
-        step = step_between(last, point, counts, new)
+        step = None if quiet else step_between(last, point, counts, new)
         if step is not None:
             if step.doubtful:
-                points = _counted(last, method, (point.arclength - last.arclength) / 4, highest)
+                points = _counted(last, counts, method, (point.arclength - last.arclength) / 4, highest)
                 continue
             _append(followed, step)
             if step.end is not point:
@@ -294,18 +295,23 @@ def _knots(events: list[Event], last: Point, point: Point) -> list[Knot]:
 
 
 def _counted(
-    start: Point, method: Arclength, first_step: float, highest: float
-) -> Iterator[tuple[Point | End, Counts]]:
-    """Yield the points of a trace with their unstable counts, and its end with zeros.
+    start: Point, counts: Counts, method: Arclength, first_step: float, highest: float
+) -> Iterator[tuple[Point | End, Counts, bool]]:
+    """Yield the points of a trace with their unstable counts and whether the way there is quiet, and its end.
 
     Points are counted in stretches, each twice as long as the one before: where the branch ends or a step is taken
     again, no more points have been traced in vain than were used.
+
+    Parameters
+    ----------
+    counts
+        Those at the start.
     """
     densities = start.equation.densities
     points = trace(start, method, first_step, highest=highest)
-    stretch, longest = [start], 1
+    last, stretch, longest = start, list[Point](), 1
     while True:
-        stretch, end, longest = [], None, min(2 * longest, densities.counted_together(stretch[-1]))
+        stretch, end, longest = [], None, min(2 * longest, densities.counted_together(last))
         for point in points:
             if isinstance(point, End):
                 end = point
@@ -313,9 +319,13 @@ def _counted(
             stretch.append(point)
             if len(stretch) >= longest or _left(point, highest):
                 break
-        yield from zip(stretch, densities.unstable_along(stretch), strict=True)
+        if stretch:
+            found = densities.unstable_along(stretch)
+            quiet = quiet_along([last, *stretch], [counts, *found])
+            yield from zip(stretch, found, quiet, strict=True)
+            last, counts = stretch[-1], found[-1]
         if end is not None:
-            yield end, Counts(0, 0)
+            yield end, counts, True
             return
 
 
