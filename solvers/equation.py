@@ -219,7 +219,11 @@ class StationaryEquation:
 
     def gap_slope(self, b: Floats, q: float, moments: Floats) -> float:
         """Return the derivative of the free energy gap along stationary states with respect to q."""
-        return -self.gain * float(ddot(b, self.signs * b))
+        return -self.gain * self._signed_square(b)
+
+    def _signed_square(self, b: Floats) -> float:
+        """Return sum sigma_k b_k^2."""
+        return float(ddot(b, b if self._attractive else self.signs * b))
 
     def force(self, residual: Floats, q: float) -> Floats:
         """Return the gradient of the free energy in b, over :meth:`strength`, where there is a residual."""
@@ -370,7 +374,7 @@ class StationaryEquation:
         """
         q *= self.gain
         if self.basis.confinement is not None or q * ddot(b, b) > SMALL:
-            return q * float(ddot(self.signs * b, b)) - log_partition
+            return q * self._signed_square(b) - log_partition
         weights = self.signs * b * b
         strengths = 2.0 * q * self.signs * self.scales**2 * self.basis.squares
         cubic = self.basis.mean_beyond_quadratic(2.0 * q * self.signed_scales * b)

@@ -110,8 +110,9 @@ class Point:
     def invariant(self) -> float:
         """Sum lambda_k a_k^2 - log(Z / Z_uniform), equal for images of a state; the free energy gap."""
         if self._invariant is None:
-            b, q, log_partition = self.b, self.q, self.solution.evaluation.gibbs.log_partition
-            self._invariant = self.equation.invariant(b, q, log_partition)
+            solution = self.solution
+            log_partition = solution.evaluation.gibbs.log_partition
+            self._invariant = self.equation.invariant(solution.b, solution.q, log_partition)
         return self._invariant
 
     @property
