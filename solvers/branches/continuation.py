@@ -118,7 +118,8 @@ class Point:
     @property
     def gap_slope(self) -> float:
         """Derivative of the free energy gap along stationary states with respect to q: the envelope identity."""
-        return self.equation.gap_slope(self.b, self.q, self.moments)
+        solution = self.solution
+        return self.equation.gap_slope(solution.b, solution.q, solution.evaluation.gibbs.moments)
 
     @property
     def gap_rounding(self) -> float:
@@ -310,6 +311,14 @@ def _newton_beside(distance: float) -> Newton:
     return NEWTON if last_step == NEWTON.last_step else Newton(last_step)
 
 
+def values_of(points: Sequence[Point]) -> Floats:
+    """Return the values of the parameter at points of a branch, (points,)."""
+    equation = points[0].equation
+    if any(point.equation is not equation for point in points):
+        return np.array([point.value for point in points])
+    return equation.values(np.array([point.solution.q for point in points]))
+
+
 def length(b: Floats, q: float) -> float:
     """Return the Euclidean length of a vector (b, q)."""
     return math.sqrt(ddot(b, b) + q * q)
@@ -374,8 +383,9 @@ def turns_twice(first: Point, second: Point) -> bool:
 
     So it does if that of their Hermite cubic does; where that nearly does, as beside a cusp, the curve is asked.
     """
-    one, two = first.solution.tangent_q, second.solution.tangent_q
-    rise = (second.q - first.q) / (second.arclength - first.arclength)
+    before, after = first.solution, second.solution
+    one, two = before.tangent_q, after.tangent_q
+    rise = (after.q - before.q) / (second.arclength - first.arclength)
     bend, twist = 3.0 * rise - 2.0 * one - two, one + two - 2.0 * rise
     if one * two <= 0.0 or twist == 0.0:
         return False

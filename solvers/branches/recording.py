@@ -15,7 +15,7 @@ from ..labels import untaken
 from ..newton import NEUTRAL
 from ..observables import of_points
 from .arrivals import Arrival
-from .continuation import Point, point_between
+from .continuation import Point, point_between, values_of
 from .detection import Event, interval_end
 from .following import VERTICAL_NEUTRAL, Followed, Knot, own_count, own_counts
 from .orbits import symmetry_of
@@ -174,7 +174,7 @@ def largest_modulus(interval: tuple[Number, Number]) -> Number:
 def _inside(knots: list[Knot], interval: tuple[Number, Number]) -> list[bool]:
     """Return for every knot whether it is in an interval or at its ends."""
     slack = 1e-13 * largest_modulus(interval)
-    values = np.array([knot.point.value for knot in knots])
+    values = values_of([knot.point for knot in knots])
     within = (interval[0] - slack <= values) & (values <= interval[1] + slack)
     return [bool(inside) for inside in within]
 
@@ -203,7 +203,7 @@ def _record_piece(knots: list[Knot], part: Part, symmetry: int, parent: int | No
     points = [knot.point for knot in knots]
     _forget_uncounted(knots, part.curve.vertical)
     cosine, sine, tangent_cosine, tangent_sine, modes = moment_arrays(points)
-    values = np.array([point.value for point in points])
+    values = values_of(points)
     slopes = np.array([float(p.solution.tangent_q * p.equation.sign * p.equation.unit) for p in points])
     labels = ["" if knot.event is None else LABELS[knot.event.kind] for knot in knots]
     if part.curve.departure is not None:
