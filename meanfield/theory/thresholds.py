@@ -14,6 +14,7 @@ import numpy.typing as npt
 
 from ..arguments import LARGEST_DEGREE, checked, shown
 from ..base import Record
+from ..domains import Domain
 from ..equations import Capability, Equation, require
 from ..errors import InvalidInput
 from ..harmonics.gegenbauer import multiplicities
@@ -251,7 +252,13 @@ def _coincident(couplings: Array, ordered: npt.NDArray[np.intp]) -> list[list[in
 def _critical_point(
     problem: Equation, couplings: Array, group: list[int], reference: Number | None
 ) -> CriticalPoint:
-    coupling = plain_number(couplings[group[0]])
+    return _known_point(problem.domain, plain_number(couplings[group[0]]), reference, tuple(sorted(group)))
+
+
+@functools.lru_cache(maxsize=256)
+def _known_point(
+    domain: Domain, coupling: Number, reference: Number | None, modes: tuple[int, ...]
+) -> CriticalPoint:
+    """Return a cached critical point; a diagram asks for those of overlapping ranges."""
     relative = None if reference is None else float(np.longdouble(coupling) / np.longdouble(reference))
-    dimension = sum(problem.domain.multiplicity(mode) for mode in group)
-    return CriticalPoint(coupling, relative, tuple(sorted(group)), dimension)
+    return CriticalPoint(coupling, relative, modes, sum(domain.multiplicity(mode) for mode in modes))

@@ -423,7 +423,10 @@ def _divided(modes: Perturbations) -> bool:
 def _counts(points: Sequence[Point], neutral: float) -> list[Counts]:
     """Return the numbers of unstable even and odd directions at even states of one equation, counted at once."""
     modes, states = perturbations(points[0]), states_of(points)
-    even = np.array([_own(point, neutral) for point in points])
+    even = np.array([point.solution.negative for point in points]) - points[0].equation.repulsive
+    if neutral != NEUTRAL:
+        # A neutral direction may be among them.
+        even = np.maximum(even - 1, 0)
     determinants: dict[Hashable, Floats] = {}
     if _divided(modes):
         odd, determinants["odd", 0] = modes.count_odd(states, 0, neutral)
@@ -444,11 +447,6 @@ def _counts(points: Sequence[Point], neutral: float) -> list[Counts]:
         Counts(along, across, dict(zip(determinants, row, strict=True)))
         for along, across, row in zip(even.tolist(), odd.tolist(), rows, strict=True)
     ]
-
-
-def _own(point: Point, neutral: float) -> int:
-    """Return the number of unstable directions in the own block of a state; a neutral one may be among them."""
-    return point.unstable if neutral == NEUTRAL else max(0, point.unstable - 1)
 
 
 def unstable_halfway(point: Point) -> int:

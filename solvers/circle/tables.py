@@ -70,7 +70,7 @@ def states_of(points: Sequence[Point]) -> States:
     padded = responses = _padded(own)
     if equation.response(points[0].b, points[0].q, own[0]) is not own[0]:
         responses = _padded([point.response for point in points])
-    factors = np.array([point.q for point in points]) / -equation.strongest
+    factors = np.array([point.solution.q for point in points]) / -equation.strongest
     return States(points, padded, responses, factors)
 
 
