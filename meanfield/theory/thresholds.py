@@ -20,7 +20,8 @@ from ..errors import InvalidInput
 from ..harmonics.gegenbauer import multiplicities
 from ..potentials import Array, Number
 
-_COINCIDENT = 8 * float(np.finfo(float).eps)
+_DOUBLE = np.finfo(float)
+_COINCIDENT = 8 * float(_DOUBLE.eps)
 # The last mode looked at where the tail bound certifies nothing before.
 _LAST_MODE = 2**17
 
@@ -179,8 +180,7 @@ def checked_mode(n: int) -> int:
 
 def plain_number(number: Any) -> Number:
     """Return a float where it holds the number with full precision, else the longdouble."""
-    limits = np.finfo(float)
-    if not np.isfinite(number) or limits.tiny <= abs(number) <= limits.max:
+    if not np.isfinite(number) or _DOUBLE.tiny <= abs(number) <= _DOUBLE.max:
         return float(number)
     return np.longdouble(number)
 

@@ -29,7 +29,7 @@ from .stepping import CLOSE_NODES, PREDICTED_FROM, accepted, arc, growth, last_s
 REGULAR_ARCLENGTH = 1.0
 NEWTON = Newton()
 # Compiled code takes so many steps at once at first, then twice as many as before, and so many at most.
-FIRST_AHEAD, MOST_AHEAD = 4, 32
+FIRST_AHEAD, MOST_AHEAD = 10, 32
 # Between a branch point and a point next to it curves are straight to this share of the way.
 STRAYING = 0.25
 # Refinements of an equation for one point; where two directions are neutral in the place of one, borders never fit.

@@ -38,7 +38,7 @@ FEWEST_IN_LOOP = 8
 # So often a step in which two directions may change their stability is divided.
 DEPTH = 4
 # Compiled code takes several steps in the time of a call, and so many points are the first stretch to be counted.
-FIRST_COMPILED = 6
+FIRST_COMPILED = 12
 # A chord misses the curve by less than this share of its length, the tangents turning by up to 25 degrees.
 MISSED = 0.3
 
