@@ -374,7 +374,7 @@ def _sequence(origin: Any, parts: tuple[Any, ...], in_record: bool) -> Rule | No
         return Rule("a sequence", is_sequence)
     return Rule(
         f"a sequence, each entry {entries.words}",
-        lambda value: is_sequence(value) and all(entries.fits(entry) for entry in value),
+        lambda value: is_sequence(value) and all(map(entries.fits, value)),
     )
 
 

@@ -4,7 +4,7 @@ import dataclasses
 from collections.abc import Iterator
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 
@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 
 # Longest text of a field.
 SHOWN = 60
+# Types of entries that are and hold no arrays.
+PLAIN = frozenset((bool, int, float, str, type(None)))
 
 
 class Record:
@@ -38,6 +40,13 @@ class Record:
         """Restore the fields of a copy, whose arrays numpy has made writeable, as read-only."""
         for name, value in list(state.items()):
             object.__setattr__(self, name, read_only(value))
+
+    def _changed(self, **changes: Any) -> Self:
+        """Return a copy with some fields changed to read-only values of their types, which is not checked."""
+        copied = object.__new__(type(self))
+        fields: dict[str, Any] = type(self).__dataclass_fields__  # type: ignore[attr-defined]
+        vars(copied).update({name: getattr(self, name) for name in fields}, **changes)
+        return copied
 
     def _through(self, package: str, name: str, *arguments: Any, **options: Any) -> Any:
         """Return the result of a function of another package of ``meanfield``, called with this record.
@@ -138,6 +147,8 @@ def _is_default(record: Any, field: Any) -> bool:
 def read_only(value: Any) -> Any:
     """Return a value whose arrays are read-only, those in tuples and dicts too: itself, or a copy if one is not."""
     if type(value) is tuple:
+        if PLAIN.issuperset(map(type, value)):
+            return value
         entries = tuple(map(read_only, value))
         return value if all(map(_is, entries, value)) else entries
     if type(value) is dict:

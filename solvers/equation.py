@@ -183,6 +183,10 @@ class StationaryEquation:
         """Return the value of the parameter at q."""
         return self.coupling(q)
 
+    def values(self, q: Floats) -> Floats:
+        """Return the values of the parameter at several q."""
+        return np.asarray(self.sign * q * self.unit)
+
     def q_at(self, value: Number) -> float:
         """Return q at a value of the parameter."""
         return float(value / (self.sign * self.unit))
@@ -219,7 +223,11 @@ class StationaryEquation:
 
     def gap_slope(self, b: Floats, q: float, moments: Floats) -> float:
         """Return the derivative of the free energy gap along stationary states with respect to q."""
-        return -self.gain * float(ddot(b, self.signs * b))
+        return -self.gain * self._signed_square(b)
+
+    def _signed_square(self, b: Floats) -> float:
+        """Return sum sigma_k b_k^2."""
+        return float(ddot(b, b if self._attractive else self.signs * b))
 
     def force(self, residual: Floats, q: float) -> Floats:
         """Return the gradient of the free energy in b, over :meth:`strength`, where there is a residual."""
@@ -369,8 +377,11 @@ class StationaryEquation:
         sphere the second lambda_k is multiplied by twice the uniform mean of c_k^2, one on the circle.
         """
         q *= self.gain
-        if self.basis.confinement is not None or q * ddot(b, b) > SMALL:
-            return q * float(ddot(self.signs * b, b)) - log_partition
+        square = q * ddot(b, b)
+        if self.basis.confinement is not None or square > SMALL:
+            return q * self._signed_square(b) - log_partition
+        if square == 0.0:
+            return 0.0
         weights = self.signs * b * b
         strengths = 2.0 * q * self.signs * self.scales**2 * self.basis.squares
         cubic = self.basis.mean_beyond_quadratic(2.0 * q * self.signed_scales * b)

@@ -304,6 +304,10 @@ class Densities(Protocol):
     def meeting(self, last: "Point", point: "Point") -> "Arrival | None":
         """Return the arrival of a curve at a more symmetric one between two points, or None if it meets none."""
 
+    def meets_none(self, points: Sequence["Point"]) -> list[bool]:
+        """Return whether :meth:`meeting` finds none between neighbouring points, as far as many tell it at once."""
+        return [False] * (len(points) - 1)
+
     def nearest_image(self, symmetric: "Point", last: "Point") -> Floats:
         """Return the image of a more symmetric state nearest to a branch that meets it, in its unknowns."""
 

@@ -1,6 +1,5 @@
 """The record of a diagram: its branches and their special points."""
 
-import dataclasses
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -75,11 +74,10 @@ class Diagram(SavedRecord):
         # So that they can name their moments, and points start curves of their own.
         domain = self.problem.domain
         branches = tuple(
-            branch if branch.domain == domain else dataclasses.replace(branch, domain=domain)
-            for branch in self.branches
+            branch if branch.domain == domain else branch._changed(domain=domain) for branch in self.branches
         )
         points = tuple(
-            dataclasses.replace(point, domain=domain, problem=_problem_along(self.problem, point))
+            point._changed(domain=domain, problem=_problem_along(self.problem, point))
             for point in self.special_points
         )
         object.__setattr__(self, "branches", branches)

@@ -14,12 +14,14 @@ import numpy.typing as npt
 
 from ..arguments import LARGEST_DEGREE, checked, shown
 from ..base import Record
+from ..domains import Domain
 from ..equations import Capability, Equation, require
 from ..errors import InvalidInput
 from ..harmonics.gegenbauer import multiplicities
 from ..potentials import Array, Number
 
-_COINCIDENT = 8 * float(np.finfo(float).eps)
+_DOUBLE = np.finfo(float)
+_COINCIDENT = 8 * float(_DOUBLE.eps)
 # The last mode looked at where the tail bound certifies nothing before.
 _LAST_MODE = 2**17
 
@@ -178,8 +180,7 @@ def checked_mode(n: int) -> int:
 
 def plain_number(number: Any) -> Number:
     """Return a float where it holds the number with full precision, else the longdouble."""
-    limits = np.finfo(float)
-    if not np.isfinite(number) or limits.tiny <= abs(number) <= limits.max:
+    if not np.isfinite(number) or _DOUBLE.tiny <= abs(number) <= _DOUBLE.max:
         return float(number)
     return np.longdouble(number)
 
@@ -251,7 +252,13 @@ def _coincident(couplings: Array, ordered: npt.NDArray[np.intp]) -> list[list[in
 def _critical_point(
     problem: Equation, couplings: Array, group: list[int], reference: Number | None
 ) -> CriticalPoint:
-    coupling = plain_number(couplings[group[0]])
+    return _known_point(problem.domain, plain_number(couplings[group[0]]), reference, tuple(sorted(group)))
+
+
+@functools.lru_cache(maxsize=256)
+def _known_point(
+    domain: Domain, coupling: Number, reference: Number | None, modes: tuple[int, ...]
+) -> CriticalPoint:
+    """Return a cached critical point; a diagram asks for those of overlapping ranges."""
     relative = None if reference is None else float(np.longdouble(coupling) / np.longdouble(reference))
-    dimension = sum(problem.domain.multiplicity(mode) for mode in group)
-    return CriticalPoint(coupling, relative, tuple(sorted(group)), dimension)
+    return CriticalPoint(coupling, relative, modes, sum(domain.multiplicity(mode) for mode in modes))

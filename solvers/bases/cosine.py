@@ -48,6 +48,12 @@ def _folded_table(nodes: int) -> Floats:
     return np.asarray(np.cos(np.pi * angles / nodes))
 
 
+@functools.lru_cache(maxsize=32)
+def _table_of(nodes: int, cells: tuple[int, ...]) -> Floats:
+    """Return the cached values of modes on nodes, (nodes + 1, size), which is not written to."""
+    return np.asarray(np.cos(np.multiply.outer(np.linspace(0.0, np.pi, nodes + 1), cells)))
+
+
 class CosineBasis(Basis):
     """Cosines of degree n, 2n, ..., with a trapezoid rule on half a period.
 
@@ -97,8 +103,7 @@ class CosineBasis(Basis):
         """Values of the modes on the nodes, (nodes + 1, size); None if they are many or there is a confinement."""
         if self.confinement is not None or self.cells.size * (self.nodes + 1) > SMALL_TABLE:
             return None
-        angles = np.linspace(0.0, np.pi, self.nodes + 1)
-        return np.asarray(np.cos(np.multiply.outer(angles, self.cells)))
+        return _table_of(self.nodes, tuple(self.cells.tolist()))
 
     @functools.cached_property
     def folded_table(self) -> Floats | None:

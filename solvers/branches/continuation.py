@@ -29,7 +29,7 @@ from .stepping import CLOSE_NODES, PREDICTED_FROM, accepted, arc, growth, last_s
 REGULAR_ARCLENGTH = 1.0
 NEWTON = Newton()
 # Compiled code takes so many steps at once at first, then twice as many as before, and so many at most.
-FIRST_AHEAD, MOST_AHEAD = 4, 32
+FIRST_AHEAD, MOST_AHEAD = 10, 32
 # Between a branch point and a point next to it curves are straight to this share of the way.
 STRAYING = 0.25
 # Refinements of an equation for one point; where two directions are neutral in the place of one, borders never fit.
@@ -110,14 +110,16 @@ class Point:
     def invariant(self) -> float:
         """Sum lambda_k a_k^2 - log(Z / Z_uniform), equal for images of a state; the free energy gap."""
         if self._invariant is None:
-            b, q, log_partition = self.b, self.q, self.solution.evaluation.gibbs.log_partition
-            self._invariant = self.equation.invariant(b, q, log_partition)
+            solution = self.solution
+            log_partition = solution.evaluation.gibbs.log_partition
+            self._invariant = self.equation.invariant(solution.b, solution.q, log_partition)
         return self._invariant
 
     @property
     def gap_slope(self) -> float:
         """Derivative of the free energy gap along stationary states with respect to q: the envelope identity."""
-        return self.equation.gap_slope(self.b, self.q, self.moments)
+        solution = self.solution
+        return self.equation.gap_slope(solution.b, solution.q, solution.evaluation.gibbs.moments)
 
     @property
     def gap_rounding(self) -> float:
@@ -309,6 +311,14 @@ def _newton_beside(distance: float) -> Newton:
     return NEWTON if last_step == NEWTON.last_step else Newton(last_step)
 
 
+def values_of(points: Sequence[Point]) -> Floats:
+    """Return the values of the parameter at points of a branch, (points,)."""
+    equation = points[0].equation
+    if any(point.equation is not equation for point in points):
+        return np.array([point.value for point in points])
+    return equation.values(np.array([point.solution.q for point in points]))
+
+
 def length(b: Floats, q: float) -> float:
     """Return the Euclidean length of a vector (b, q)."""
     return math.sqrt(ddot(b, b) + q * q)
@@ -373,8 +383,9 @@ def turns_twice(first: Point, second: Point) -> bool:
 
     So it does if that of their Hermite cubic does; where that nearly does, as beside a cusp, the curve is asked.
     """
-    one, two = first.solution.tangent_q, second.solution.tangent_q
-    rise = (second.q - first.q) / (second.arclength - first.arclength)
+    before, after = first.solution, second.solution
+    one, two = before.tangent_q, after.tangent_q
+    rise = (after.q - before.q) / (second.arclength - first.arclength)
     bend, twist = 3.0 * rise - 2.0 * one - two, one + two - 2.0 * rise
     if one * two <= 0.0 or twist == 0.0:
         return False

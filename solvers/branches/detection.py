@@ -9,7 +9,7 @@ change of the count that no event explains becomes a warning.
 
 import math
 from bisect import bisect_left
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache, partial
 from itertools import pairwise, product
@@ -442,6 +442,14 @@ def interval_end(first: Point, second: Point, q: float) -> Event | None:
     if point is None:
         return None
     return Event("endpoint", point, 0.0, description=f"end of the {point.equation.parameter} interval")
+
+
+def interval_ends(points: Sequence[Point], q: float) -> list[tuple[int, Event]]:
+    """Return the endpoint events of :func:`interval_end` between neighbouring points, with the places before."""
+    beyond = np.array([point.q for point in points]) - q
+    places = np.flatnonzero(beyond[1:] * beyond[:-1] < 0.0).tolist()
+    found = ((place, interval_end(points[place], points[place + 1], q)) for place in places)
+    return [(place, event) for place, event in found if event is not None]
 
 
 # Where a branch leaves the interval it is compared with others first, and then cut.

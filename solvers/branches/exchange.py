@@ -15,7 +15,7 @@ from scipy.optimize import brentq
 from meanfield import Number
 
 from ..bases import EPS, Floats, Integers, greatest
-from .continuation import Point, length
+from .continuation import Point, length, values_of
 from .detection import Event, interval_end
 from .following import Followed, Knot, own_count
 
@@ -80,7 +80,7 @@ def mark_exchanges(curves: list[Followed], labels: list[str], scale: Number, *, 
 
 def _runs(index: int, curve: Followed, scale: Number) -> list[Run]:
     knots = curve.knots
-    couplings = np.array([knot.point.value / scale for knot in knots], dtype=float)
+    couplings = np.asarray(values_of([knot.point for knot in knots]) / scale, dtype=float)
     turns = [0, *(np.flatnonzero(np.diff(np.sign(np.diff(couplings)))) + 1), couplings.size - 1]
     changes = {equation: equation.change(scale) for equation in {knot.point.equation for knot in knots}}
     runs = []

@@ -15,6 +15,7 @@ from meanfield import Outcome
 from meanfield.equations import Capability
 
 from ..bases import Floats
+from ..compiling import continuation_compiled
 from ..counts import Counts
 from ..equation import StationaryEquation
 from ..newton import NEUTRAL
@@ -24,7 +25,7 @@ from .continuation import End, Point, length, point_between, trace
 from .detection import Event
 from .first_steps import first_point, leaves_at_end
 from .junctions import Departure
-from .steps import Passage, Step, hidden_crossing, nearly_crosses, passage_between, step_between
+from .steps import Passage, Step, hidden_crossing, nearly_crosses, passage_between, quiet_along, step_between
 
 # A vertical family is followed until its largest moment passes this: nothing new happens before its collapse.
 VERTICAL_END = 0.9
@@ -36,6 +37,8 @@ UNFINISHED = (Outcome.STEP_TOO_SMALL, Outcome.MAX_STEPS)
 FEWEST_IN_LOOP = 8
 # So often a step in which two directions may change their stability is divided.
 DEPTH = 4
+# Compiled code takes several steps in the time of a call, and so many points are the first stretch to be counted.
+FIRST_COMPILED = 12
 # A chord misses the curve by less than this share of its length, the tangents turning by up to 25 degrees.
 MISSED = 0.3
 
@@ -173,17 +176,18 @@ def _extend(followed: Followed, method: Arclength, first_step: float, counts: Co
     or one beside a more symmetric state through which the branch passes.
     """
     last = followed.knots[-1].point
-    points = _counted(last, method, first_step, highest)
+    points = _counted(last, counts, method, first_step, highest)
     while True:
         # Every trace counts its own points; taken again and again, they must not go on for ever.
-        point, new = next(points) if len(followed.knots) <= method.max_points else (End(Outcome.MAX_STEPS), counts)
+        within = len(followed.knots) <= method.max_points
+        point, new, quiet = next(points) if within else (End(Outcome.MAX_STEPS), counts, True)
         if isinstance(point, End):
             _stop(followed, point)
             return
-        step = step_between(last, point, counts, new)
+        step = None if quiet else step_between(last, point, counts, new)
         if step is not None:
             if step.doubtful:
-                points = _counted(last, method, (point.arclength - last.arclength) / 4, highest)
+                points = _counted(last, counts, method, (point.arclength - last.arclength) / 4, highest)
                 continue
             _append(followed, step)
             if step.end is not point:
@@ -224,17 +228,17 @@ def _say(followed: Followed, step: Step) -> None:
 def _insert_hidden(followed: Followed) -> None:
     """Insert the events of steps between whose ends two directions change their stability one after the other."""
     knots = followed.knots
-    counted = [None, *(place for place, knot in enumerate(knots) if knot.counts is not None), None]
-    for places in reversed([counted[first : first + 4] for first in range(len(counted) - 3)]):
-        window = [None if place is None else knots[place] for place in places]
-        if hidden_crossing([None if knot is None else knot.counted for knot in window]) is None:
+    places = [place for place, knot in enumerate(knots) if knot.counts is not None]
+    row = [None, *(knots[place] for place in places), None]
+    counted = [None if knot is None else knot.counted for knot in row]
+    for step in reversed(range(len(places) - 1)):
+        if hidden_crossing(counted[step : step + 4]) is None:
             continue
-        _, first, second, _ = places
-        assert first is not None
-        assert second is not None
+        first, second = places[step : step + 2]
         known = [knot.event for knot in knots[first + 1 : second] if knot.event is not None]
         if all(_is_regular(event) for event in known):
-            knots[first + 1 : second] = _hidden(followed, window, len(known), DEPTH) or knots[first + 1 : second]
+            found = _hidden(followed, row[step : step + 4], len(known), DEPTH)
+            knots[first + 1 : second] = found or knots[first + 1 : second]
 
 
 def _is_regular(event: Event) -> bool:
@@ -294,18 +298,23 @@ def _knots(events: list[Event], last: Point, point: Point) -> list[Knot]:
 
 
 def _counted(
-    start: Point, method: Arclength, first_step: float, highest: float
-) -> Iterator[tuple[Point | End, Counts]]:
-    """Yield the points of a trace with their unstable counts, and its end with zeros.
+    start: Point, counts: Counts, method: Arclength, first_step: float, highest: float
+) -> Iterator[tuple[Point | End, Counts, bool]]:
+    """Yield the points of a trace with their unstable counts and whether the way there is quiet, and its end.
 
     Points are counted in stretches, each twice as long as the one before: where the branch ends or a step is taken
-    again, no more points have been traced in vain than were used.
+    again, no more points have been traced in vain than were used, or than the first stretch has in compiled code.
+
+    Parameters
+    ----------
+    counts
+        Those at the start.
     """
     densities = start.equation.densities
     points = trace(start, method, first_step, highest=highest)
-    stretch, longest = [start], 1
+    last, stretch, longest = start, list[Point](), FIRST_COMPILED // 2 if continuation_compiled() else 1
     while True:
-        stretch, end, longest = [], None, min(2 * longest, densities.counted_together(stretch[-1]))
+        stretch, end, longest = [], None, min(2 * longest, densities.counted_together(last))
         for point in points:
             if isinstance(point, End):
                 end = point
@@ -313,16 +322,20 @@ def _counted(
             stretch.append(point)
             if len(stretch) >= longest or _left(point, highest):
                 break
-        yield from zip(stretch, densities.unstable_along(stretch), strict=True)
+        if stretch:
+            found = densities.unstable_along(stretch)
+            quiet = quiet_along([last, *stretch], [counts, *found])
+            yield from zip(stretch, found, quiet, strict=True)
+            last, counts = stretch[-1], found[-1]
         if end is not None:
-            yield end, Counts(0, 0)
+            yield end, counts, True
             return
 
 
 def _left(point: Point, highest: float) -> bool:
     """Return whether a point is beyond q with rising q along the branch, or at an end of where q is known."""
     if point.equation.ends is None:
-        return point.q > highest and point.solution.tangent_q > 0.0
+        return point.solution.q > highest and point.solution.tangent_q > 0.0
     low, high = point.equation.ends
     return (point.q >= high and point.solution.tangent_q > 0.0) or (
         point.q <= low and point.solution.tangent_q < 0.0
@@ -364,7 +377,7 @@ def _returned(followed: Followed, last: Point, point: Point) -> bool:
     if len(followed.knots) < FEWEST_IN_LOOP:
         return False
     start, step = followed.knots[1].point, point.arclength - last.arclength
-    if abs(point.q - start.q) > step:
+    if abs(point.solution.q - start.solution.q) > step:
         return False
     after = followed.knots[2].point
     images = (_images(known, point.equation) for known in (start, after))

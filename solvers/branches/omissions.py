@@ -113,7 +113,7 @@ def _complete(problem: Equation, geometry: Geometry, register: Register) -> bool
     branching = bool(register.childless or register.beyond_depth) or any(
         point.branch != 0 and point.type == "branch point" for point in register.special_points
     )
-    orders = [critical_modes(problem, *sorted((0.0, end))) for end in register.reach or ()]
+    orders = [critical_modes(problem, *sorted((0.0, end))) for end in register.reach or () if end]
     degrees = [
         [point.modes[0] for point in sorted(side, key=lambda point: abs(float(point.coupling)))] for side in orders
     ]
@@ -122,8 +122,9 @@ def _complete(problem: Equation, geometry: Geometry, register: Register) -> bool
         return False
     if significant.size < INTERACTING:
         return branching or not any(_out_of_order_beyond(side, register) for side in orders)
-    wider = ((1.0 + NEARLY) * end for end in register.interval)
-    crowded = any(len(critical_modes(problem, *sorted((0.0, end)))) >= INTERACTING for end in wider)
+    low, high = ((1.0 + NEARLY) * end for end in register.interval)
+    wider = [ends for ends in ((low, 0.0), (0.0, high)) if ends[0] < ends[1]]
+    crowded = any(len(critical_modes(problem, *ends)) >= INTERACTING for ends in wider)
     return not (branching or both_signs or unordered or crowded)
 
 

@@ -15,7 +15,7 @@ from ..labels import untaken
 from ..newton import NEUTRAL
 from ..observables import of_points
 from .arrivals import Arrival
-from .continuation import Point, point_between
+from .continuation import Point, point_between, values_of
 from .detection import Event, interval_end
 from .following import VERTICAL_NEUTRAL, Followed, Knot, own_count, own_counts
 from .orbits import symmetry_of
@@ -177,7 +177,7 @@ def largest_modulus(interval: tuple[Number, Number]) -> Number:
 def _inside(knots: list[Knot], interval: tuple[Number, Number]) -> list[bool]:
     """Return for every knot whether it is in an interval or at its ends."""
     slack = 1e-13 * largest_modulus(interval)
-    values = np.array([knot.point.value for knot in knots])
+    values = values_of([knot.point for knot in knots])
     within = (interval[0] - slack <= values) & (values <= interval[1] + slack)
     return [bool(inside) for inside in within]
 
@@ -206,7 +206,7 @@ def _record_piece(knots: list[Knot], part: Part, symmetry: int, parent: int | No
     points = [knot.point for knot in knots]
     _forget_uncounted(knots, part.curve.vertical)
     cosine, sine, tangent_cosine, tangent_sine, modes = moment_arrays(points)
-    values = np.array([point.value for point in points])
+    values = values_of(points)
     slopes = np.array([float(p.solution.tangent_q * p.equation.sign * p.equation.unit) for p in points])
     labels = ["" if knot.event is None else LABELS[knot.event.kind] for knot in knots]
     if part.curve.departure is not None:
@@ -422,14 +422,23 @@ def moment_arrays(points: list[Point]) -> tuple[Floats, Floats, Floats, Floats, 
     parts = [densities.moment_arrays(group) for group in groups]
     places = np.concatenate([_last_significant(part) for part in parts])
     degrees = basis.modes.degrees(int(places.max()) + 1)[places]
-    width = basis.modes.places(max(int(degrees.max()), 4))
-    arrays = np.zeros((4, len(points), width))
+    arrays = _joined(parts, basis.modes.places(max(int(degrees.max()), 4)))
+    # Records copy what could be written to.
+    arrays.flags.writeable = False
+    return arrays[0], arrays[1], arrays[2], arrays[3], degrees
+
+
+def _joined(parts: list[Floats], width: int) -> Floats:
+    """Return arrays of moments of points one after the other, of a width."""
+    if len(parts) == 1 and parts[0].shape[2] == width:
+        return parts[0]
+    arrays = np.zeros((4, sum(part.shape[1] for part in parts), width))
     row = 0
     for part in parts:
         count = min(width, part.shape[2])
         arrays[:, row : row + part.shape[1], :count] = part[:, :, :count]
         row += part.shape[1]
-    return arrays[0], arrays[1], arrays[2], arrays[3], degrees
+    return arrays
 
 
 def significant_moments(point: Point) -> tuple[Floats, Floats, int]:

@@ -5,6 +5,7 @@ The step is searched on both sides of such a state, at which the branch's own di
 
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 from scipy.optimize import brentq
@@ -165,6 +166,21 @@ def _vanishing(inner: tuple[float, Counts], outer: tuple[float, Counts], name: H
     way = inner[0] - outer[0]
     share = value / (other - value) if other != value else np.inf
     return inner[0] + way * share if share > 0.0 else np.inf * way
+
+
+def quiet_along(points: Sequence[Point], counts: Sequence[Counts]) -> list[bool]:
+    """Return for neighbouring points of a branch whether many at once show that nothing is passed between them.
+
+    Then :func:`step_between` returns None; elsewhere it is to be asked.
+    """
+    equation = points[0].equation
+    if any(point.equation is not equation for point in points):
+        return [False] * (len(points) - 1)
+    none_met = equation.densities.meets_none(points)
+    return [
+        alone and is_quiet(*pair, both) and not turns_twice(*pair)
+        for alone, pair, both in zip(none_met, pairwise(points), pairwise(counts), strict=True)
+    ]
 
 
 def step_between(first: Point, second: Point, counts: Counts, new: Counts) -> Step | None:

@@ -7,7 +7,6 @@ dropped. Branches that are rotations or reflections of each other are one.
 from collections import deque
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
-from itertools import pairwise
 from typing import Protocol
 
 import numpy as np
@@ -19,7 +18,7 @@ from .arclength import Arclength
 from .arrivals import SAME_VALUE, same_place
 from .births import births_on_uniform
 from .continuation import Point
-from .detection import LOCATED, Event, interval_end
+from .detection import LOCATED, Event, interval_ends
 from .first_steps import AT_END
 from .following import Followed, follow
 from .junctions import Departure, from_no_interaction
@@ -381,10 +380,10 @@ def _retraces(task: Task, followed: Followed, walked: Walked, register: Register
 def _passes(followed: Followed, state: Point) -> bool:
     """Return whether a branch has a state, up to symmetry."""
     q = followed.knots[-1].point.equation.q_at(state.value)
-    ends = (interval_end(one.point, other.point, q) for one, other in pairwise(followed.knots))
+    points = [knot.point for knot in followed.knots]
     # A branch followed again has the same knots to rounding, and near a fold it may not reach the coupling of one.
-    there = [knot.point for knot in followed.knots if abs(knot.point.q - q) <= LOCATED * abs(q)]
-    return any(same_orbit(point, state) for point in [*there, *(end.point for end in ends if end is not None)])
+    there = [point for point in points if abs(point.q - q) <= LOCATED * abs(q)]
+    return any(same_orbit(point, state) for point in [*there, *(end.point for _, end in interval_ends(points, q))])
 
 
 def _edge(followed: Followed, register: Register) -> float:
@@ -404,9 +403,9 @@ def _crossings(followed: Followed, register: Register) -> Crossings:
     edges = (_edge(followed, register),) if within is None else within
     at_knots = [k for k in sorted({0, len(knots) - 1}) if knots[k].point.q in edges]
     found = [(index, knots[index].point) for index in at_knots]
+    points = [knot.point for knot in knots]
     for edge in edges:
-        ends = (interval_end(one.point, other.point, edge) for one, other in pairwise(knots))
-        found += [(index, end.point) for index, end in enumerate(ends) if end is not None]
+        found += [(index, end.point) for index, end in interval_ends(points, edge)]
     return sorted(found, key=lambda each: each[1].arclength)
 
 

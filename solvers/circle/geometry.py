@@ -16,7 +16,7 @@ from .branching import birth, births_on_branch
 from .complements import complements
 from .equations import FEWEST, basis_of
 from .kinked_spectra import is_kinked
-from .meeting import compared, meeting, nearest_image
+from .meeting import compared, meeting, meets_none, nearest_image
 from .moments import moment_arrays
 from .orbits import are_images, name_of
 from .search import search_all, search_covers, search_resolves
@@ -66,6 +66,7 @@ class EvenDensities(_Densities):
     counted_together = staticmethod(counted_together)
     blocks_of = staticmethod(blocks_of)
     meeting = staticmethod(meeting)
+    meets_none = staticmethod(meets_none)
     nearest_image = staticmethod(nearest_image)
     name_of = staticmethod(name_of)
     moment_arrays = staticmethod(moment_arrays)

@@ -7,6 +7,7 @@ Newton is regular.
 """
 
 import math
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -62,6 +63,17 @@ def meeting(last: Point, point: Point) -> Arrival | None:
             if found is not None and not (through_zero and _vanishes(found, older, point, ~outside)):
                 return found
     return at_uniform(older, point) if through_zero else _meeting_confinement(older, point)
+
+
+def meets_none(points: Sequence[Point]) -> list[bool]:
+    """Return for neighbouring points of one equation whether every mode keeps its sign and does not collapse.
+
+    Then :func:`meeting` finds none.
+    """
+    b = np.array([point.b for point in points])
+    kept = b[:-1] * (b[1:] - COLLAPSE * b[:-1])
+    found: list[bool] = (kept.min(axis=1) >= 0.0).tolist()
+    return found
 
 
 def _vanishes(arrival: Arrival, last: Point, point: Point, inside: np.ndarray) -> bool:

@@ -15,22 +15,29 @@ Values = TypeVar("Values", Floats, Complexes)
 
 def moment_arrays(points: list[Point]) -> Floats:
     """Return moments and derivatives along a branch of even states of one equation, (4, points, degree + 1)."""
-    cosines = points[0].equation.basis.cosines
-    assert cosines is not None
+    basis = points[0].equation.basis
     (density,) = significant_moments(points)
     cells, slopes = field_slopes(points)
     derivative = moment_derivatives(density, cells, slopes)
+    if not basis.axis:
+        return by_degree(points, density, derivative)
+    cosines = basis.cosines
+    assert cosines is not None
     phases = cosines.phases(density.shape[1])
     return by_degree(points, phases * density, phases * derivative)
 
 
 def by_degree(points: list[Point], density: np.ndarray, derivative: np.ndarray) -> Floats:
-    """Return cosine and sine moments by degree, and then their derivatives, from those m - i s by cell."""
+    """Return cosine and sine moments by degree, and then their derivatives, from those m - i s by cell.
+
+    Those of densities without sines are real.
+    """
     symmetry = points[0].equation.basis.symmetry
     arrays = np.zeros((4, len(points), symmetry * (density.shape[1] - 1) + 1))
     for first, values in ((0, density), (2, derivative)):
         arrays[first, :, ::symmetry] = values.real
-        arrays[first + 1, :, ::symmetry] = -values.imag
+        if np.iscomplexobj(values):
+            arrays[first + 1, :, ::symmetry] = -values.imag
     return arrays
 
 
@@ -74,14 +81,26 @@ def moment_derivatives(density: np.ndarray, cells: Integers, slopes: np.ndarray)
     slopes : (points, m)
         These, cosines - i sines.
     """
-    # On n nodes a product of degree d reaches back to n - d, which must stay above the degrees that are asked for.
-    nodes = scipy.fft.next_fast_len(2 * (density.shape[1] + int(cells[-1])), real=True)
     series = np.zeros((len(density), int(cells[-1]) + 1), dtype=slopes.dtype)
-    series[:, cells] = 0.5 * slopes
+    series[:, cells] = slopes
+    products = _complex_products if np.iscomplexobj(density) else _real_products
+    covariances = products(density, series)
+    return np.asarray(covariances - density * covariances[:, :1].real)
+
+
+def _complex_products(density: np.ndarray, series: np.ndarray) -> np.ndarray:
+    """Return the first moments of densities times series, as many as are given of the densities."""
+    # On n nodes a product of degree d reaches back to n - d, which must stay above the degrees that are asked for.
+    nodes = scipy.fft.next_fast_len(2 * (density.shape[1] + series.shape[1] - 1), real=True)
     product = scipy.fft.irfft(series, nodes) * scipy.fft.irfft(density, nodes)
-    covariances = scipy.fft.rfft(product)[:, : density.shape[1]] * nodes
-    derivative = covariances - density * covariances[:, :1].real
-    return derivative if np.iscomplexobj(density) else derivative.real
+    return np.asarray(scipy.fft.rfft(product)[:, : density.shape[1]] * (0.5 * nodes))
+
+
+def _real_products(density: Floats, series: Floats) -> Floats:
+    """Return :func:`_complex_products` of cosines, from values in the middle of intervals of half a period."""
+    count = scipy.fft.next_fast_len(density.shape[1] + series.shape[1] - 1, real=True)
+    product = scipy.fft.dct(series, 3, count) * scipy.fft.dct(density, 3, count)
+    return np.asarray(scipy.fft.dct(product, 2)[:, : density.shape[1]] * (0.25 / count))
 
 
 def field_slopes(points: list[Point]) -> tuple[Integers, Floats]:

@@ -100,6 +100,7 @@ class Perturbations:
     moments: int
     _parts: dict[int, Part] = field(default_factory=dict)
     _tabled: dict[int, Tables] = field(default_factory=dict)
+    _fixed: dict[tuple[Parity, int, int], tuple[Any, ...]] = field(default_factory=dict)
 
     def block(self, point: Point, block: Block) -> tuple[Floats, Integers, int]:
         """Return the symmetric matrix of a block, its degrees and its number of repulsive modes."""
@@ -164,21 +165,21 @@ class Perturbations:
         size = part.degrees.size
         if type(equation) is not StationaryEquation or self.fixed_angle or not matrices_compiled(size):
             return None
-        tables = self._tables(residue, size)
-        return _entries()(
-            states.moments,
-            states.responses,
-            states.factors,
-            tables.weights,
-            tables.total.reshape(-1),
-            tables.difference.reshape(-1),
-            tables.total.ndim == 1,
-            -equation.sign * part.signs,
-            part.means,
-            1.0 if parity == "even" else -1.0,
-            self._centred(parity, residue),
-            part.turning if self._rotates(parity, residue) else part.turning[:0],
-        )
+        key = parity, residue, equation.sign
+        if key not in self._fixed:
+            tables = self._tables(residue, size)
+            self._fixed[key] = (
+                tables.weights,
+                tables.total.reshape(-1),
+                tables.difference.reshape(-1),
+                tables.total.ndim == 1,
+                -equation.sign * part.signs,
+                part.means,
+                1.0 if parity == "even" else -1.0,
+                self._centred(parity, residue),
+                part.turning if self._rotates(parity, residue) else part.turning[:0],
+            )
+        return _entries()(states.moments, states.responses, states.factors, *self._fixed[key])
 
     def _partition(self, state: States, parity: Parity, residue: int, neutral: float) -> Partition | None:
         """Return the matrix of a part plus ``neutral``, partitioned into strong and weak modes, or None if few."""
@@ -422,7 +423,10 @@ def _divided(modes: Perturbations) -> bool:
 def _counts(points: Sequence[Point], neutral: float) -> list[Counts]:
     """Return the numbers of unstable even and odd directions at even states of one equation, counted at once."""
     modes, states = perturbations(points[0]), states_of(points)
-    even = np.array([_own(point, neutral) for point in points])
+    even = np.array([point.solution.negative for point in points]) - points[0].equation.repulsive
+    if neutral != NEUTRAL:
+        # A neutral direction may be among them.
+        even = np.maximum(even - 1, 0)
     determinants: dict[Hashable, Floats] = {}
     if _divided(modes):
         odd, determinants["odd", 0] = modes.count_odd(states, 0, neutral)
@@ -443,11 +447,6 @@ def _counts(points: Sequence[Point], neutral: float) -> list[Counts]:
         Counts(along, across, dict(zip(determinants, row, strict=True)))
         for along, across, row in zip(even.tolist(), odd.tolist(), rows, strict=True)
     ]
-
-
-def _own(point: Point, neutral: float) -> int:
-    """Return the number of unstable directions in the own block of a state; a neutral one may be among them."""
-    return point.unstable if neutral == NEUTRAL else max(0, point.unstable - 1)
 
 
 def unstable_halfway(point: Point) -> int:

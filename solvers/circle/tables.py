@@ -67,11 +67,11 @@ def states_of(points: Sequence[Point]) -> States:
     """Return points of one equation with what matrices of their unstable directions are made from."""
     equation = points[0].equation
     own = [point.moments for point in points]
-    responses = [equation.response(point.b, point.q, moments) for point, moments in zip(points, own, strict=True)]
-    padded = _padded(own)
-    alike = all(response is moments for response, moments in zip(responses, own, strict=True))
-    factors = np.array([-point.q / equation.strongest for point in points])
-    return States(points, padded, padded if alike else _padded(responses), factors)
+    padded = responses = _padded(own)
+    if equation.response(points[0].b, points[0].q, own[0]) is not own[0]:
+        responses = _padded([point.response for point in points])
+    factors = np.array([point.solution.q for point in points]) / -equation.strongest
+    return States(points, padded, responses, factors)
 
 
 def _padded(rows: Sequence[Floats]) -> Floats:

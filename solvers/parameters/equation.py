@@ -87,6 +87,10 @@ class ParameterEquation(StationaryEquation):
         """Return the value of the parameter at q."""
         return self.path.value(q)
 
+    def values(self, q: Floats) -> Floats:
+        """Return the values of the parameter at several q."""
+        return self.path.values(q)
+
     def q_at(self, value: Number) -> float:
         """Return q at a value of the parameter."""
         return self.path.q_at(value)

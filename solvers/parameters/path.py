@@ -122,6 +122,11 @@ class Path:
         first, last = ENDS
         return (self.low * (last - q) + self.high * (q - first)) / (last - first)
 
+    def values(self, q: Floats) -> Floats:
+        """Return the parameter at several q."""
+        first, last = ENDS
+        return np.asarray((self.low * (last - q) + self.high * (q - first)) / (last - first))
+
     def q_at(self, value: Number) -> float:
         """Return q at a value of the parameter."""
         return ENDS[0] + (ENDS[1] - ENDS[0]) * float((value - self.low) / (self.high - self.low))

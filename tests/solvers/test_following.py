@@ -1,19 +1,26 @@
 """Following branches: what is computed for many points at once is what it is for each of them."""
 
+import dataclasses
+
 import numpy as np
 import pytest
 
 from meanfield import Circle, CosineSeries, McKeanVlasov, Transformer
 from solvers import Arclength, bifurcation_diagram
+from solvers.branches import following
 from solvers.branches.continuation import trace
 from solvers.branches.exchange import Run
 from solvers.branches.first_steps import first_point
 from solvers.branches.junctions import Departure
 from solvers.circle import CIRCLE, stability
+from solvers.circle.moments import moment_derivatives
 from solvers.circle.stability import block_matrix, blocks_of, counted_together, unstable_along
+from solvers.parameters import Path
+from solvers.parameters.equation import along
 from solvers.sizing import stationary_equation
 from tests import problems
 
+EPS = np.finfo(float).eps
 # Two clusters and three, branches between them that end on others, and steps that are taken again.
 SERIES = CosineSeries((-1.0, -0.9, -1.2))
 
@@ -27,7 +34,7 @@ def points_of(potential, symmetry, sign=1, count=40):
     return [point for point, _ in zip(trace(start, Arclength(), start.arclength), range(count), strict=False)]
 
 
-@pytest.mark.parametrize(
+whole_diagrams = pytest.mark.parametrize(
     ("problem", "interval"),
     [
         (problems.TRANSFORMER.problem, None),
@@ -37,13 +44,65 @@ def points_of(potential, symmetry, sign=1, count=40):
     ],
     ids=["transformer", "series", "repulsive", "field"],
 )
+
+
+def assert_alike(one, other):
+    assert one.branches == other.branches
+    assert one.special_points == other.special_points
+    assert one.warnings == other.warnings
+
+
+@whole_diagrams
 def test_diagrams_do_not_depend_on_how_many_points_are_counted_at_once(problem, interval, monkeypatch):
     together = bifurcation_diagram(problem, interval, rates=False)
     monkeypatch.setattr(stability, "TOGETHER", 1)
-    alone = bifurcation_diagram(problem, interval, rates=False)
-    assert alone.branches == together.branches
-    assert alone.special_points == together.special_points
-    assert alone.warnings == together.warnings
+    assert_alike(bifurcation_diagram(problem, interval, rates=False), together)
+
+
+@whole_diagrams
+def test_diagrams_do_not_depend_on_how_many_steps_are_found_quiet_at_once(problem, interval, monkeypatch):
+    together = bifurcation_diagram(problem, interval, rates=False)
+    monkeypatch.setattr(following, "quiet_along", lambda points, counts: [False] * (len(points) - 1))
+    assert_alike(bifurcation_diagram(problem, interval, rates=False), together)
+
+
+@pytest.mark.parametrize(("factor", "kept"), [(1.0, True), (0.5, True), (-1.0, False), (1e-9, False)])
+def test_no_meeting_is_looked_for_at_once_where_every_mode_keeps_its_sign_and_does_not_collapse(factor, kept):
+    *before, last = points_of(CosineSeries((-1.0, -0.4)), 1, count=6)
+    b = last.b.copy()
+    b[1] *= factor
+    last = dataclasses.replace(last, solution=dataclasses.replace(last.solution, b=b))
+    assert last.equation.densities.meets_none([*before, last]) == [True] * (len(before) - 1) + [kept]
+    assert not kept or last.equation.densities.meeting(before[-1], last) is None
+
+
+@pytest.mark.parametrize("even", [True, False])
+def test_derivatives_of_moments_are_covariances_with_that_of_the_field(even):
+    rng = np.random.default_rng(3)
+    cells, degrees, angles = np.array([1, 2, 4]), np.arange(100), 2.0 * np.pi * np.arange(512) / 512
+    waves = np.exp(-1j * np.multiply.outer(degrees, angles))
+    density, slopes = np.empty((4, 100), dtype=complex), np.empty((4, 3), dtype=complex)
+    expected = np.empty_like(density)
+    for row in range(4):
+        field, slopes[row] = rng.normal(size=(2, 3)) - 1j * (0.0 if even else rng.normal(size=(2, 3)))
+        values = np.exp((field.conj() @ waves[cells].conj()).real)
+        masses = values / values.sum()
+        change = (slopes[row] @ waves[cells].conj()).real
+        density[row] = waves @ masses
+        expected[row] = waves @ (masses * (change - masses @ change))
+    given = (density.real, slopes.real) if even else (density, slopes)
+    found = moment_derivatives(given[0], cells, given[1])
+    assert np.isrealobj(found) == even
+    # Moments beyond those given are of the size of rounding.
+    assert np.abs(found - expected).max() <= 64 * EPS * np.abs(slopes).sum(axis=1).max()
+
+
+def test_values_at_several_points_are_those_at_each():
+    problem = McKeanVlasov(Circle(), Transformer(5.0), coupling=12.0)
+    in_coupling = stationary_equation(CIRCLE, problem, 2)
+    q = np.array([1.0, 1.25, 2.0])
+    for equation in (in_coupling, along(Path(problem, "beta", (2.0, 8.0)), in_coupling)):
+        assert equation.values(q).tolist() == [equation.value(each) for each in q.tolist()]
 
 
 @pytest.mark.parametrize(
