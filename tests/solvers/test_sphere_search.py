@@ -106,6 +106,22 @@ def test_a_state_that_no_grid_resolves_counts_once_wherever_it_stands(monkeypatc
     assert answer.complete is False
 
 
+def test_states_that_few_modes_do_not_resolve_are_solved_for_with_more(monkeypatch):
+    problem = _on_sphere((0.0, -1.0, 0.0, -0.8), 8.0)
+    expected = [state.free_energy_gap for state in stationary_states(problem, depth=0, rates=False)]
+    solve, tried = Densities._state_at, []
+
+    def with_most(self, group, cosine, sine, modes, refinements):
+        tried.append(modes)
+        return solve(self, group, cosine, sine, modes, refinements) if refinements else Lost.UNRESOLVED
+
+    monkeypatch.setattr(Densities, "_state_at", with_most)
+    answer = stationary_states(problem, depth=0, rates=False)
+    np.testing.assert_allclose([state.free_energy_gap for state in answer], expected, rtol=0.0, atol=1e-13)
+    assert len(tried) % 2 == 0
+    assert min(tried) < max(tried)
+
+
 def test_where_runs_cannot_settle_a_search_those_that_meet_rare_states_go_on():
     problem = _on_sphere((0.0, -1.0, 0.0, -1.0), 8.0)
     field = field_of(problem, 8.0, 4)
