@@ -196,10 +196,9 @@ class Densities(SearchSpace[Point]):
         """Return whether a state is stable among the densities that are searched."""
         if state is None:
             return not unstable_uniform(self._problem, self._coupling)
-        densities = state.equation.densities
-        if not self._problem.domain.has_azimuth:
-            return not densities.unstable_counts(state)[0]
-        return densities.is_stable(state)
+        # The numbers are those of the answer as well.
+        counts = state.equation.densities.unstable_counts(state)
+        return not (any(counts) if self._problem.domain.has_azimuth else counts[0])
 
     def doubt(self, states: Sequence[Point | None], unresolved: int) -> str:
         """Return the sentence that states are or may be missing, else the empty text.
