@@ -129,7 +129,7 @@ class SphericalTransform:
         self.rings = degree + 1 if rings is None else rings
         if meridians is None:
             # A transform of a length with a large prime factor takes several times as long.
-            meridians = symmetry * 2 * scipy.fft.next_fast_len(degree // symmetry + 1, real=True)
+            meridians = symmetry * 2 * scipy.fft.next_fast_len(degree // symmetry + 1)
         self.meridians = meridians
         self._check()
         self.backend = chosen_backend(backend)
