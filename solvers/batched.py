@@ -77,8 +77,8 @@ def newton(
 
 def spans(count: int, entries: int, batch: int) -> list[slice]:
     """Return the slices that divide rows into parts whose arrays have about ``batch`` entries."""
-    edges = np.linspace(0, count, 2 + count * entries // batch).astype(int).tolist()
-    return [slice(*pair) for pair in pairwise(edges)]
+    number = 1 + count * entries // batch
+    return [slice(*pair) for pair in pairwise(count * place // number for place in range(number + 1))]
 
 
 def parts(rows: Integers, entries: int, batch: int) -> list[Integers]:

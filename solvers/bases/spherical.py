@@ -23,6 +23,7 @@ import os
 from typing import Any, Literal, Protocol
 
 import numpy as np
+import scipy.fft
 
 from meanfield import InvalidInput
 from meanfield.harmonics import Rule, degrees_and_orders, gauss_rule
@@ -87,7 +88,8 @@ class SphericalTransform:
         Number n of Gauss nodes; L + 1 by default, enough to analyse fields of degree L exactly. A field of degree
         k is analysed exactly if L + k < 2 n.
     meridians
-        Number M of nodes in azimuth; 2 L + 2 by default. A field of order k is analysed exactly if L + k < M.
+        Number M of nodes in azimuth; by default at least 2 L + 2, of small prime factors. A field of order k is
+        analysed exactly if L + k < M.
     backend
         ``"numpy"`` or ``"ducc0"``; by default ducc0 where it is installed.
     symmetry
@@ -125,7 +127,10 @@ class SphericalTransform:
     ) -> None:
         self.degree, self.symmetry = degree, symmetry
         self.rings = degree + 1 if rings is None else rings
-        self.meridians = symmetry * 2 * (degree // symmetry + 1) if meridians is None else meridians
+        if meridians is None:
+            # A transform of a length with a large prime factor takes several times as long.
+            meridians = symmetry * 2 * scipy.fft.next_fast_len(degree // symmetry + 1)
+        self.meridians = meridians
         self._check()
         self.backend = chosen_backend(backend)
         # Engines are made on first use, with the library that was there at the choice.

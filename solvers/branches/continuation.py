@@ -19,6 +19,7 @@ from meanfield import Number, Outcome
 
 from ..bases import Floats
 from ..compiling import continuation_compiled
+from ..counts import Counts
 from ..equation import StationaryEquation
 from ..newton import POLISHED, ROUNDING, Newton, correct, solve_at
 from ..solution import Solution
@@ -48,13 +49,14 @@ class Point:
     """An accepted point of a branch: its equation, solution and arclength.
 
     ``leaving`` is set where the branch leaves or meets a more symmetric one: the unit kernel vector, orthogonal to
-    the states of larger symmetry.
+    the states of larger symmetry. ``counts`` are kept where unstable directions are counted once for several uses.
     """
 
     equation: StationaryEquation
     solution: Solution
     arclength: float
     leaving: Floats | None = None
+    counts: Counts | None = None
     _invariant: float | None = None
 
     @property

@@ -242,7 +242,18 @@ def signs_under(reflection: Signs, degree: Integers, order: Integers, sine: Inte
 
 
 def unstable_counts(point: Point, neutral: float = NEUTRAL) -> Counts:
-    """Return the numbers of unstable directions in the class of the branch itself, and in all others."""
+    """Return the numbers of unstable directions in the class of the branch itself, and in all others.
+
+    Those up to rounding are kept with the point.
+    """
+    if neutral != NEUTRAL:
+        return _counted(point, neutral)
+    if point.counts is None:
+        point.counts = _counted(point, neutral)
+    return point.counts
+
+
+def _counted(point: Point, neutral: float) -> Counts:
     modes = harmonic_perturbations(point.equation)
     counts, determinants = {True: 0, False: 0}, dict[Hashable, float]()
     for block in modes.classes:

@@ -160,6 +160,9 @@ def invariant(group: Group, field: Field, degrees: Integers, rings: int) -> Harm
     """Return the harmonics on S^2 that are invariant under a group, on one point of each orbit of a grid."""
     # Products have degrees up to twice as large, and are taken on the same points.
     rings = max(rings, field.confining + 1, 2 * int(degrees.max()) + 1)
+    if group.elements[:, 2, 2].min() < 0.0:
+        # Of a ring at the equator the exchange of the poles leaves a half, and no grid on which functions separate.
+        rings += rings % 2
     cosines, azimuths, weights, functions = _on_points(group, degrees, rings)
     fixed: Floats | None = None
     if field.placed is not None and field.placed.zonal:

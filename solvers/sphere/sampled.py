@@ -32,8 +32,9 @@ LONGEST, CLOSE, NEXT = 0.5, 1e-5, 1e-7
 # States of large indices have small basins, to which starts find after long ways: on the sphere a fifteenth of all
 # states of degrees to 8 are met so only.
 ITERATIONS = 60
-# Corrections by the Jacobian of a coarser grid, each of which leaves a share of the last, and when they are short.
-CORRECTIONS, CORRECTED = 10, 1e-9
+# Corrections by the Jacobian of a coarser grid, each of which leaves a share of the last, and when they are short:
+# a state is then polished on a grid with all degrees in one step.
+CORRECTIONS, CORRECTED = 14, 1e-12
 # Rotations that change a state by less than the root of this share of what others do hardly count as such: a grid
 # makes them up beside a state with an axis.
 NO_TURN = 1e-4

@@ -13,9 +13,9 @@ from meanfield import Equation, Number, Sphere
 from meanfield.equations import Capability, has_free_energy
 from meanfield.harmonics import largest_degree, zonal_places
 
-from ..bases import EPS, Floats
+from ..bases import EPS, Floats, Integers
 from ..bases.representations import Group
-from ..branches.continuation import Point, state_at
+from ..branches.continuation import REFINEMENTS, Point, state_at
 from ..branches.orbits import lengths, same_orbit, symmetry_of
 from ..branches.uniform import unstable_uniform
 from ..equation import StationaryEquation
@@ -28,7 +28,7 @@ from .identity import copies_of
 from .points import WIDER, Field
 from .polyhedral import invariant_equation
 from .recognition import fixing, recognised
-from .symmetric import about_an_axis, allowed_groups, among_harmonics, field_of, resolves_all
+from .symmetric import SymmetricDensities, about_an_axis, allowed_groups, among_harmonics, field_of, resolves_all
 from .zonal_search import zonal_states
 
 # Degrees of the search; larger ones are left to the polishing of what is met.
@@ -38,6 +38,9 @@ ODD = 1e-6
 # The tail beyond the degrees that a density needs is an eighth of all, in steps of some degrees: states that need
 # nearly as many share one basis.
 TAIL, STEP = 8.0 / 7.0, 32
+# Shares of the modes that curvatures ask for at the most, tried in turn: the terms of a field are seldom all curved
+# most at one point.
+SHARES = (0.85, 1.0)
 # Rounds at the most; of a search that misses states they are made again so often.
 ROUNDS, AGAIN = 6, 3
 # Where there are few symmetries each is given more starts, as many times as these many over their number.
@@ -169,10 +172,7 @@ class Densities(SearchSpace[Point]):
         first = np.unique(places, return_index=True)[1]
         new = first[places[first] >= len(self._states)]
         self._states += [Lost.UNRESOLVED] * new.size
-        # With the modes that densities need the grids grow, so that each is made once.
-        for row in sorted(new.tolist(), key=lambda row: self._modes(invariants[row])):
-            solved = self._state_at(part.group, *part.by_degree(moments[row]), self._modes(invariants[row]))
-            self._states[places[row]] = solved
+        self._solve(part, places[new], moments[new], invariants[new])
         found: list[Point | Lost | None] = [Lost.ARTEFACT] * len(ends.rows)
         for row, place in zip(rows.tolist(), places.tolist(), strict=True):
             found[row] = self._states[place]
@@ -180,14 +180,25 @@ class Densities(SearchSpace[Point]):
                 self._states[place] = Lost.AGAIN
         return found
 
+    def _solve(self, part: SymmetricDensities, places: Integers, moments: Floats, invariants: Floats) -> None:
+        """Set the states at some places, near densities of a symmetry, solved for with the modes that they need."""
+        needed = self._modes(invariants)
+        for share in SHARES:
+            # With the modes that densities need the grids grow, so that each is made once.
+            for row in np.argsort(needed, kind="stable").tolist():
+                if self._states[places[row]] is Lost.UNRESOLVED:
+                    modes = STEP * math.ceil(share * needed[row] / STEP)
+                    refinements = REFINEMENTS if share == SHARES[-1] else 0
+                    solved = self._state_at(part.group, *part.by_degree(moments[row]), modes, refinements)
+                    self._states[places[row]] = solved
+
     def is_stable(self, state: Point | None) -> bool:
         """Return whether a state is stable among the densities that are searched."""
         if state is None:
             return not unstable_uniform(self._problem, self._coupling)
-        densities = state.equation.densities
-        if not self._problem.domain.has_azimuth:
-            return not densities.unstable_counts(state)[0]
-        return densities.is_stable(state)
+        # The numbers are those of the answer as well.
+        counts = state.equation.densities.unstable_counts(state)
+        return not (any(counts) if self._problem.domain.has_azimuth else counts[0])
 
     def doubt(self, states: Sequence[Point | None], unresolved: int) -> str:
         """Return the sentence that states are or may be missing, else the empty text.
@@ -220,14 +231,14 @@ class Densities(SearchSpace[Point]):
             found[0] = point.invariant
         return found
 
-    def _modes(self, invariants: Floats) -> int:
-        """Return the modes that a density needs, by the lengths of its moments.
+    def _modes(self, invariants: Floats) -> Floats:
+        """Return the modes that densities need at the most, (n,), by the lengths of their moments.
 
-        With fewer the discretisation is not invariant under rotation, and a rotated density does not solve it.
+        With fewer than a density needs the discretisation is not invariant under rotation, and a rotated density
+        does not solve it.
         """
-        sizes = np.abs(invariants) * (np.arange(invariants.size) > 0)
-        needed = self._field.last + WIDER * float(self._field.reach(sizes, self._problem.domain.dimension, EPS))
-        return STEP * math.ceil(TAIL * needed / STEP)
+        sizes = np.abs(invariants) * (np.arange(invariants.shape[1]) > 0)
+        return TAIL * (self._field.last + WIDER * self._field.reach(sizes, self._problem.domain.dimension, EPS))
 
     def _equation(self, group: Group, modes: int) -> StationaryEquation | None:
         """Return the cached equation of a group with at least a number of modes, or the most of its basis."""
@@ -239,7 +250,9 @@ class Densities(SearchSpace[Point]):
         self._equations[group] = known
         return known
 
-    def _state_at(self, group: Group | None, cosine: Floats, sine: Floats, modes: int) -> Point | Lost | None:
+    def _state_at(
+        self, group: Group | None, cosine: Floats, sine: Floats, modes: int, refinements: int
+    ) -> Point | Lost | None:
         """Return the state near a density that was met, converged in its own symmetry with all degrees."""
         problem, placed = self._problem, self._field.placed
         if group is not None and placed is not None and not placed.zonal:
@@ -261,7 +274,7 @@ class Densities(SearchSpace[Point]):
         if equation is None:
             return Lost.UNRESOLVED
         start = equation.unknown_with(cosine, sine)
-        point = state_at(equation, start, equation.q_at(self._coupling))
+        point = state_at(equation, start, equation.q_at(self._coupling), refinements)
         if not isinstance(point, Point):
             return Lost.UNRESOLVED
         return point if symmetry_of(point) else None

@@ -5,10 +5,12 @@ small spaces of symmetric densities few starts meet every state, and most states
 is given starts in proportion to its attractive harmonics, the trivial one too.
 """
 
+import functools
 from collections.abc import Callable, Iterator
 from functools import partial
 
 import numpy as np
+from scipy.sparse import csr_array
 
 from meanfield import Equation, Number, Sphere
 from meanfield.equations import Capability, Interaction, gradient_at_uniform
@@ -213,9 +215,14 @@ class SymmetricDensities:
             by_degree = np.zeros((2, self._field.strengths.size))
             by_degree[0, self._degrees] = moments
             return by_degree[0], by_degree[1]
-        modes = mode_matrix(self.group, self._degrees, int(self._degrees.max()))
-        cosine, sine = np.split(modes.T @ moments, 2)
+        cosine, sine = np.split(self._modes @ moments, 2)
         return cosine, sine
+
+    @functools.cached_property
+    def _modes(self) -> csr_array:
+        """The packed harmonics up to the last degree in the unknowns, (2 n, size)."""
+        assert self.group is not None
+        return csr_array(mode_matrix(self.group, self._degrees, int(self._degrees.max())).T)
 
 
 def allowed_groups(field: Field) -> Iterator[Group]:

@@ -26,7 +26,7 @@ from solvers.batched import relaxed
 from solvers.domains import solvers_of
 from solvers.labels import own_name
 from solvers.search import Lost, Met
-from solvers.sphere import recognised
+from solvers.sphere import harmonics, recognised
 from solvers.sphere.groups import OCTAHEDRAL, axial_group, prismatic, searched_groups, solids
 from solvers.sphere.points import Field, about_axis, invariant
 from solvers.sphere.sampled import Sampled
@@ -104,6 +104,32 @@ def test_a_state_that_no_grid_resolves_counts_once_wherever_it_stands(monkeypatc
     # Two without an axis, each met in several symmetries; those with one come from the search about it.
     assert "2 states that were met are not listed" in answer.searched
     assert answer.complete is False
+
+
+def test_states_that_few_modes_do_not_resolve_are_solved_for_with_more(monkeypatch):
+    problem = _on_sphere((0.0, -1.0, 0.0, -0.8), 8.0)
+    expected = [state.free_energy_gap for state in stationary_states(problem, depth=0, rates=False)]
+    solve, tried = Densities._state_at, []
+
+    def with_most(self, group, cosine, sine, modes, refinements):
+        tried.append(modes)
+        return solve(self, group, cosine, sine, modes, refinements) if refinements else Lost.UNRESOLVED
+
+    monkeypatch.setattr(Densities, "_state_at", with_most)
+    answer = stationary_states(problem, depth=0, rates=False)
+    np.testing.assert_allclose([state.free_energy_gap for state in answer], expected, rtol=0.0, atol=1e-13)
+    assert len(tried) % 2 == 0
+    assert min(tried) < max(tried)
+
+
+def test_unstable_directions_of_a_state_are_counted_once(monkeypatch):
+    counted, count = [], harmonics._counted
+    monkeypatch.setattr(
+        harmonics, "_counted", lambda point, neutral: counted.append(point) or count(point, neutral)
+    )
+    answer = stationary_states(_on_sphere((0.0, -1.0, 0.0, -0.8), 8.0), depth=0, rates=False)
+    assert 0 < len(counted) < len(answer)
+    assert len({id(point) for point in counted}) == len(counted)
 
 
 def test_where_runs_cannot_settle_a_search_those_that_meet_rare_states_go_on():

@@ -14,10 +14,11 @@ from solvers.branches import deflation
 from solvers.search import Catalogue
 from solvers.sizing import stationary_equation
 from solvers.sphere import SPHERE, symmetric
-from solvers.sphere.groups import axial_group, prismatic, pyramidal
+from solvers.sphere.groups import axial_group, prismatic, pyramidal, searched_groups
 from solvers.sphere.points import Field, invariant
 from solvers.sphere.sampled import Sampled
 from solvers.sphere.symmetric import among_harmonics, field_of
+from solvers.sphere.tabulated import Separated
 from solvers.sphere.upright import upright
 
 DEGREES = np.array([2, 3, 4])
@@ -128,3 +129,24 @@ def test_ends_that_no_grid_resolves_are_left_out(monkeypatch):
     rows, states, _ = space.resolved(ends, invariants)
     assert not symmetric.resolves_all(_field((0.0, -1.0, 0.0, -1.0), 30.0))
     assert len(ends) > len(rows) == len(states)
+
+
+@pytest.mark.parametrize("name", ["C_i", "C_2h", "C_s"])
+def test_products_separate_whatever_the_number_of_rings_is(name):
+    (group,) = (each for each in searched_groups(8) if each.name == name)
+    harmonics = invariant(group, Field(np.ones(9), None, False), np.array([8]), 105)
+    functions, _ = harmonics.products()
+    assert isinstance(functions, Separated)
+    np.testing.assert_allclose(functions.values()[0], 1.0, rtol=1e-14)
+    assert np.exp(harmonics.log_weights).sum() == pytest.approx(1.0, rel=1e-14)
+
+
+def test_states_that_a_coarse_grid_corrects_solve_the_equation_of_a_fine_one():
+    field, degrees = _field((0.0, -1.0, 0.0, -1.0), 3.0), np.array([2, 4])
+    coarse, fine = (Sampled(invariant(prismatic(2), field, degrees, rings), field) for rings in (12, 40))
+    _, ends = coarse.solved(coarse.random(np.random.default_rng(2), 40))
+    settled, states = fine.corrected(ends, coarse)
+    assert np.count_nonzero(settled) > 10
+    assert np.abs(states[settled] - ends[settled]).max() > 1e-6
+    # Their step is shorter than that of Newton's method after which a polished state is not evaluated again.
+    assert np.linalg.norm(fine._step(states[settled]), axis=1).max() < 1e-12

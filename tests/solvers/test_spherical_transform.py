@@ -124,6 +124,18 @@ def test_back_ends_agree(degree):
         assert np.abs(mine - other).max() < 1e-12
 
 
+@pytest.mark.parametrize("degree", [64, 96, 192, 256])
+@pytest.mark.parametrize("symmetry", [1, 2, 3, 7])
+def test_meridians_of_a_sector_have_small_prime_factors(degree, symmetry):
+    transform = SphericalTransform(degree, symmetry=symmetry)
+    assert 2 * degree < transform.meridians < 2.3 * degree
+    left = transform.azimuths.size
+    for factor in (2, 3, 5, 7, 11):
+        while left % factor == 0:
+            left //= factor
+    assert left == 1
+
+
 @pytest.mark.parametrize("backend", ["numpy", None])
 @pytest.mark.parametrize("symmetry", [2, 3, 8])
 def test_sectors_give_the_moments_of_the_whole(symmetry, backend):
