@@ -208,6 +208,20 @@ def test_the_second_variation_bounds_the_rates_of_classes(name):
         assert bounds.get(table.first, 0.0) > -1e-3
 
 
+def test_repulsive_degrees_leave_out_classes_as_well():
+    potential = GegenbauerSeries((-1.0, -1.5, 0.7, -2.0))
+    states = stationary_states(McKeanVlasov(Sphere(3), potential, coupling=6.0), rates=False)
+    stable = 0
+    for state in [state for state in states if not state.moments.has_axis][:6]:
+        whole = Linearisation(full_field(state), 40)
+        bounds = bounds_by_second_variation(whole)
+        for table in whole.tables:
+            level = whole.matrices(table).lowest(1)[0].level
+            assert (level > 0.0) == (table.first in bounds)
+            stable += level > 0.0
+    assert stable
+
+
 def test_no_more_harmonics_are_asked_for_than_are_affordable(monkeypatch):
     field = full_field(turned(cut(crystal("tetrahedral")[0], 8), SEVERAL_TURNS))
     wanted = full_rates.resolved(field, 1e-12, 20).degree

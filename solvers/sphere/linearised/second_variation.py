@@ -2,9 +2,9 @@ r"""Classes in which no perturbation of a state on S^2 grows, by the second vari
 
 Rates are eigenvalues of :math:`W^{1/2} C W^{1/2}` with W and C of :mod:`.full_matrices`, so that none is below
 :math:`\min(c, 0)\,|W|` where c is the lowest eigenvalue of C. That is one less the largest of
-:math:`\sum_{lm}\lambda_l v_{lm} v_{lm}^T`, and with the covariances :math:`\Gamma = v^T v` of the harmonics of
-attractive degrees, from the density alone, that of :math:`\Lambda^{1/2}\Gamma\Lambda^{1/2}`: a matrix as small as
-these degrees are few.
+:math:`v\Lambda v^T = \sum_{lm}\lambda_l v_{lm} v_{lm}^T`, and with the covariances :math:`v^T v = G G^T` of the
+harmonics, from the density alone, that of :math:`G^T\Lambda G`: a matrix as small as the degrees that act are few.
+Repulsive degrees raise c, and large ones may be left out.
 """
 
 import numpy as np
@@ -21,11 +21,12 @@ def bounds_by_second_variation(whole: Linearisation) -> dict[Harmonic, float]:
     """Return lower bounds of the rates, in units of D, in the classes in which C is positive to within rounding."""
     values, lambdas = whole.values, whole.lambdas
     peak = float(values.root.max()) ** 2
-    acting = np.flatnonzero(lambdas * peak > UNCERTAIN)
-    last = int(acting.max(initial=0))
+    attracting, acting = (np.flatnonzero(sizes * peak > UNCERTAIN) for sizes in (lambdas, np.abs(lambdas)))
     # Products of three harmonics are needed, the density being one.
-    if whole.unlisted * peak > UNCERTAIN or 2 * last > whole.degree:
+    most = whole.degree // 2
+    if whole.unlisted * peak > UNCERTAIN or attracting.max(initial=0) > most:
         return {}
+    last = int(acting[acting <= most].max(initial=0))
     largest = whole.degree * (whole.degree + 1.0) + float(values.potential.max())
     waves = waves_of(values.root**2, whole.transform.weights, 2 * last)
     attracted = {
@@ -37,8 +38,8 @@ def bounds_by_second_variation(whole: Linearisation) -> dict[Harmonic, float]:
 
 
 def _most_attracted(table: ClassTable, waves: Floats, lambdas: Floats) -> float:
-    """Return the largest eigenvalue of the covariances of a class times lambda, zero if there is none."""
-    places: Integers = np.flatnonzero(lambdas[table.degrees] > 0.0)
+    r"""Return the largest eigenvalue of :math:`\sum\lambda_l v_{lm} v_{lm}^T` in a class, zero if none is above."""
+    places: Integers = np.flatnonzero(lambdas[table.degrees])
     if not places.size:
         return 0.0
     products = table.products(waves, places)
@@ -46,5 +47,6 @@ def _most_attracted(table: ClassTable, waves: Floats, lambdas: Floats) -> float:
     if table.own:
         # The first harmonic of the class is the constant.
         covariances = covariances - np.multiply.outer(products[0], products[0])
-    roots = np.sqrt(lambdas[table.degrees[places]])
-    return float(np.linalg.eigvalsh(roots[:, None] * covariances * roots)[-1])
+    sizes, vectors = np.linalg.eigh(covariances)
+    roots = vectors * np.sqrt(np.maximum(sizes, 0.0))
+    return max(float(np.linalg.eigvalsh((roots.T * lambdas[table.degrees[places]]) @ roots)[-1]), 0.0)
