@@ -33,7 +33,7 @@ from ..geometry import BlockMatrix
 from ..inertia import diagonals, signature
 from ..newton import NEUTRAL
 from ..pinning import count_beside_rotation, is_weak
-from ..projectors import plus_projector, projectors
+from ..projectors import add_projectors, plus_projector
 from ..significant import significant_degrees, strengths
 from ..transforms import FourierTransform, planned
 from ..weak import Partition, Products, strong_modes
@@ -327,7 +327,7 @@ class Perturbations:
         matrices *= tables.weights
         diagonals(matrices)[:] -= equation.sign * part.signs[:count]
         if self._rotates(parity, residue):
-            matrices += projectors(part.turning * states.moments.take(part.means, axis=1), count)
+            add_projectors(matrices, part.turning * states.moments.take(part.means, axis=1))
         return matrices
 
     def _mixed(self, point: Point, part: Part) -> tuple[Floats, Integers, int]:
