@@ -45,6 +45,7 @@ from .bases import (
     log1p_beyond_linear,
     resolved,
 )
+from .computed import computed_once
 from .limits import MAX_UNKNOWNS
 from .projectors import orthonormal, plus_projector
 from .significant import (
@@ -53,7 +54,7 @@ from .significant import (
     significant_among,
     strengths,
 )
-from .weak import Partition, strong_modes
+from .weak import Partition, covariance_change, strong_modes
 
 if TYPE_CHECKING:
     from .geometry import Geometry
@@ -161,7 +162,6 @@ class StationaryEquation:
         self.scales = np.sqrt(np.abs(signed))
         self.signed_scales = self.signs * self.scales
         self.doubled = 2.0 * self.gain
-        self.weights = -self.doubled * np.multiply.outer(self.signed_scales, self.signed_scales)
         self.repulsive = int(np.count_nonzero(self.signs < 0))
         self._attractive = self.repulsive == 0
         significant = (
@@ -171,6 +171,11 @@ class StationaryEquation:
         )
         self.complete, self.reach = significant.complete, significant.reach
         self._prepare()
+
+    @computed_once
+    def weights(self) -> Floats:
+        """What multiplies q times the covariances of the modes in the Jacobian, (size, size)."""
+        return np.asarray(-self.doubled * np.multiply.outer(self.signed_scales, self.signed_scales))
 
     def _prepare(self) -> None:
         """Compute what equations of other laws need besides."""
@@ -342,6 +347,11 @@ class StationaryEquation:
         rows *= self.signed_scales
         rows.reshape(-1)[:: self.scales.size + 1] += self.signs[:count]
         return Partition(rows[:, :count], rows[:, count:], self.signs[count:], below)
+
+    def departure(self, q: float, moments: Floats, new_q: float, new_moments: Floats) -> float:
+        """Return a bound of the norm by which the Jacobian of even densities changes between two of them."""
+        before, after = ((each, of, self.basis.means(of)) for each, of in ((q, moments), (new_q, new_moments)))
+        return self.doubled * covariance_change(self.scales, before, after)
 
     def products(self, b: Floats, q: float, moments: Floats) -> tuple[Callable[[Floats], Floats], Floats]:
         """Return a function that multiplies rows by the Jacobian of even densities, and the derivative in q."""

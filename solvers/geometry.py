@@ -7,7 +7,7 @@ kind, even or not on the circle, about an axis or not on spheres. Every equation
 :mod:`solvers.domains` has the geometry of a domain.
 """
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import numpy as np
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 PAIRED = 1e-7
 
 
-class Block(Protocol):
+class Block(Hashable, Protocol):
     """One symmetry block of the perturbations of a state."""
 
     @property

@@ -1,6 +1,9 @@
 """Negative eigenvalues of symmetric matrices, counted by factorisation."""
 
 import math
+from collections.abc import Callable
+from functools import partial
+from typing import NamedTuple
 
 import numpy as np
 from scipy.linalg import lapack
@@ -9,6 +12,13 @@ from .bases import Floats, Integers
 
 # Workspace per row that lets LAPACK factorise large matrices in blocks, up to three times as fast.
 BLOCK = 64
+
+
+class Factor(NamedTuple):
+    """The number of negative eigenvalues of a symmetric matrix, and what solves for columns; None if singular."""
+
+    negative: int
+    solve: Callable[[Floats], Floats] | None
 
 
 def diagonals(matrices: Floats) -> Floats:
@@ -55,6 +65,21 @@ def signature(matrix: Floats, *, definite: bool = False) -> tuple[int, float]:
             return 0, math.prod(factor.diagonal().tolist()) ** 2
     factor, pivots, _ = lapack.dsytrf(matrix.T, lower=1, lwork=BLOCK * matrix.shape[0], overwrite_a=1)
     return negative_pivots(factor, pivots), determinant(factor, pivots)
+
+
+def factorised(matrix: Floats, *, definite: bool = False) -> Factor:
+    """Return the factorisation of a symmetric matrix, which is overwritten, as :func:`signature` makes it."""
+    if definite:
+        factor, failed = lapack.dpotrf(matrix.T, lower=1, clean=0)
+        if not failed:
+            return Factor(0, lambda columns: np.asarray(lapack.dpotrs(factor, columns, lower=1, overwrite_b=1)[0]))
+    factor, pivots, singular = lapack.dsytrf(matrix.T, lower=1, lwork=BLOCK * len(matrix), overwrite_a=1)
+    return Factor(negative_pivots(factor, pivots), None if singular else partial(_solved, factor, pivots))
+
+
+def _solved(factor: Floats, pivots: Integers, columns: Floats) -> Floats:
+    """Return the solutions of a factorised system for columns, which are overwritten."""
+    return np.asarray(lapack.dsytrs(factor, pivots, columns, lower=1, overwrite_b=1)[0])
 
 
 def count_negative(matrix: Floats, *, definite: bool = False) -> int:

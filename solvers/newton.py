@@ -28,13 +28,15 @@ from .equation import Evaluation, StationaryEquation
 from .inertia import BLOCK, negative_pivots
 from .solution import Solution
 from .stopping import LAST_STEP, LATE_STEP, MAX_ITERATIONS, RUNNING, SINGULAR_GROWTH, SOLVED, TOO_LONG, status_after
-from .weak import HALF_OF_THE_DIGITS
+from .weak import HALF_OF_THE_DIGITS, MANY, Partition
 from .weak import ROUNDING as WEAK_ROUNDING
 
 # Eigenvalues of J closer to zero than this are rounding noise.
 NEUTRAL = 3e-14
 # Components of unit tangents and eigenvalues of J, whose entries are of order one, are known to this.
 ROUNDING = 16 * EPS
+# Partitioned matrices that change by less than this from step to step are not partitioned again.
+CHANGED = 0.01
 
 
 @dataclass(frozen=True)
@@ -53,6 +55,10 @@ class Newton:
 
 # For points that are located: the last factorisation, and with it the tangent, is at the solution to rounding.
 POLISHED = Newton(last_step=1e-12)
+
+
+# A direction of the unknowns and of q, where it is asked for.
+Direction = Callable[[], tuple[Floats, float]]
 
 
 class _Step(NamedTuple):
@@ -75,6 +81,7 @@ def correct(
     border_q: float,
     method: Newton,
     negative: int = 0,
+    along: Direction | None = None,
 ) -> Solution | None:
     """Return the solution of the stationary equation in the hyperplane through (b, q) orthogonal to the border.
 
@@ -82,6 +89,8 @@ def correct(
     ----------
     negative
         Number of negative eigenvalues of J nearby, as far as known; if there are any, Cholesky is not tried.
+    along
+        Gives a direction near the tangent of the solution, if one is known that is nearer than the border.
 
     Returns
     -------
@@ -94,8 +103,9 @@ def correct(
             return found
     previous = math.inf
     evaluation = equation.evaluate(b, q)
+    reduction = None if b.size < MANY else _Reduction(equation, (border_b, border_q), method.last_step)
     for iteration in range(1, MAX_ITERATIONS + 1):
-        step = _reduced_step(equation, b, q, evaluation, border_b, border_q, method.last_step)
+        step = None if reduction is None else reduction.step(b, q, evaluation, negative, along)
         if step is None:
             jacobian, derivative = equation.linearise(b, q, evaluation.gibbs.moments)
             if equation.symmetric:
@@ -167,36 +177,72 @@ def _eliminated(
     return _Step(step_b, step_q, of_derivative, -1.0, 1.0 + growth, -denominator, negative)
 
 
-def _reduced_step(
-    equation: StationaryEquation,
-    b: Floats,
-    q: float,
-    evaluation: Evaluation,
-    border_b: Floats,
-    border_q: float,
-    last_step: float,
-) -> _Step | None:
-    """Return the step by a factorisation of the strong modes alone, or None if all modes must be factorised.
+class _Reduction:
+    """Newton's steps by factorisations of the strong modes alone, beside one state.
 
-    Of a step that is not the last one half of the digits are enough, those of the next one being as many more.
+    Of a step that is not the last one half of the digits are enough, those of the next one being as many more: that
+    is no longer than after a whole step, and its tangent as near to that of the solution. A factorisation serves
+    the next step too, as long as the matrix changes by little.
     """
-    moments = evaluation.gibbs.moments
-    partition = equation.partition(q, moments)
-    negative = None if partition is None else partition.negative()
-    if partition is None or negative is None:
-        return None
-    times, derivative = equation.products(b, q, moments)
-    sides, least = np.array((evaluation.residual, derivative)), WEAK_ROUNDING * greatest(b)
-    # The border is the tangent of a point nearby, as a rule, and the second solution is that over its part in q.
-    near = np.array((np.zeros_like(b), border_b / -border_q)) if border_q != 0.0 else None
-    final = max(last_step, LATE_STEP)
-    precise = greatest(evaluation.residual) <= final
-    while True:
-        solved = partition.solved(times, sides, WEAK_ROUNDING if precise else HALF_OF_THE_DIGITS, near, least)
-        step = None if solved is None else _eliminated(solved[0], solved[1], border_b, border_q, negative)
-        if precise or step is None or math.sqrt(ddot(step.b, step.b) + step.q * step.q) > final:
-            return step
-        near, precise = solved, True
+
+    def __init__(self, equation: StationaryEquation, border: tuple[Floats, float], last_step: float) -> None:
+        self._equation = equation
+        self._border = border
+        # Steps up to this may be the last.
+        self._final = max(last_step, LATE_STEP)
+        self._along: Floats | None = None
+        self._held: tuple[Partition, float, Floats] | None = None
+
+    def step(
+        self, b: Floats, q: float, evaluation: Evaluation, negative: int, along: Direction | None
+    ) -> _Step | None:
+        """Return the step from (b, q), or None if all modes must be factorised.
+
+        Parameters
+        ----------
+        negative
+            Number of negative eigenvalues that a step has which is not the last one.
+        along
+            Gives a direction near the tangent; by default the border, as a rule the tangent of a point nearby.
+        """
+        moments = evaluation.gibbs.moments
+        partition, change = self._partition(q, moments)
+        if partition is None:
+            return None
+        times, derivative = self._equation.products(b, q, moments)
+        sides, least = np.array((evaluation.residual, derivative)), ROUNDING * greatest(b)
+        if self._along is None:
+            # The second solution is the tangent over its part in q.
+            along_b, along_q = self._border if along is None else along()
+            self._along = along_b / -along_q if along_q != 0.0 else np.zeros_like(b)
+        near = np.array((np.zeros_like(b), self._along))
+        precise = greatest(evaluation.residual) <= self._final
+        while True:
+            solved = partition.solved(times, sides, WEAK_ROUNDING if precise else HALF_OF_THE_DIGITS, near, least)
+            step = None if solved is None else _eliminated(solved[0], solved[1], *self._border, negative)
+            if solved is None or step is None:
+                return None
+            self._along = solved[1]
+            if math.sqrt(ddot(step.b, step.b) + step.q * step.q) > self._final:
+                return step
+            if precise:
+                count = partition.negative(within=change)
+                if count is None:
+                    own = self._equation.partition(q, moments)
+                    count = None if own is None else own.negative(lambda: times)
+                return None if count is None else step._replace(negative=count)
+            near, precise = solved, True
+
+    def _partition(self, q: float, moments: Floats) -> tuple[Partition | None, float]:
+        """Return the Jacobian partitioned, or one nearby, and a bound of the distance from that."""
+        if self._held is not None:
+            held, held_q, held_moments = self._held
+            change = self._equation.departure(held_q, held_moments, q, moments)
+            if change <= CHANGED:
+                return held, change
+        partition = self._equation.partition(q, moments)
+        self._held = None if partition is None else (partition, q, moments)
+        return partition, 0.0
 
 
 def _solve_bordered(

@@ -12,6 +12,7 @@ INDEPENDENT = 1e-10
 def plus_projector(matrix: Floats, vector: Floats) -> Floats:
     """Return a symmetric matrix, overwritten, plus the orthogonal projector on a vector or on the span of columns.
 
+    So it is with the first rows of a matrix in C order and a vector.
     Nothing is added for the zero vector.
     """
     if vector.ndim == 2:
@@ -22,13 +23,13 @@ def plus_projector(matrix: Floats, vector: Floats) -> Floats:
     return matrix if square == 0.0 else plus_dyad(matrix, 1.0 / square, vector)
 
 
-def projectors(vectors: Floats, rows: int | None = None) -> Floats:
-    """Return the (count, size, size) orthogonal projectors on (count, size) vectors, or their first rows.
+def add_projectors(matrices: Floats, vectors: Floats) -> None:
+    """Add to the first rows of symmetric matrices, (count, rows, size) in C order, the projectors on vectors.
 
-    They are zero for the zero vector.
+    Nothing is added for the zero vector.
     """
-    squares = np.maximum((vectors * vectors).sum(axis=1, keepdims=True), np.finfo(float).tiny)
-    return np.asarray((vectors / squares)[:, :rows, None] * vectors[:, None])
+    for matrix, vector in zip(matrices, vectors, strict=True):
+        plus_projector(matrix, vector)
 
 
 def orthonormal(columns: Floats, size: float = 0.0) -> Floats:

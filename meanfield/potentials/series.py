@@ -18,6 +18,8 @@ SMALLEST_SIZE = 1e-290
 # Parameters below this have squares that are not numbers any more.
 SMALLEST = 1e-150
 _ONE = np.longdouble(1)
+# Those of (x - sin x)/x^3 in -x^2, the highest power first.
+DEFECT = tuple(_ONE / math.factorial(2 * j + 3) for j in range(20, -1, -1))
 # Arguments up to which Bessel functions are sums of products, which take longer the larger the argument is.
 _SUMMED = 64.0
 
@@ -166,7 +168,7 @@ def sine_defect(x: npt.NDArray[np.longdouble]) -> npt.NDArray[np.longdouble]:
     result[~small] = (large - np.sin(large)) / large**3
     squares = -(x[small] ** 2)
     series = np.zeros_like(squares)
-    for j in range(20, -1, -1):
-        series = series * squares + np.longdouble(1) / math.factorial(2 * j + 3)
+    for coefficient in DEFECT:
+        series = series * squares + coefficient
     result[small] = series
     return result

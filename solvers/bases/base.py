@@ -316,8 +316,8 @@ def greatest(values: Floats) -> float:
 
 
 def plus_dyad(matrix: Floats, factor: float, vector: Floats) -> Floats:
-    """Return matrix + factor vector vector^T; a symmetric matrix in C order is overwritten."""
-    total: Floats = dger(factor, vector, vector, a=matrix.T, overwrite_a=1).T
+    """Return matrix + factor vector vector^T, or the first rows of that; a matrix in C order is overwritten."""
+    total: Floats = dger(factor, vector, vector[: len(matrix)], a=matrix.T, overwrite_a=1).T
     return total
 
 

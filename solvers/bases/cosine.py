@@ -274,8 +274,7 @@ class CosineBasis(Basis):
         difference = sliding_window_view(np.concatenate([half[last:0:-1], half[: last + 1]]), last + 1)[::-1]
         first = slice_of(self.cells[:count])
         matrix: Floats = total[first][:, self._modes] + difference[first][:, self._modes]
-        matrix -= np.multiply.outer(means[:count], means)
-        return matrix
+        return plus_dyad(matrix, -1.0, means)
 
     def covariance_products(self, moments: Floats) -> Callable[[Floats], Floats]:
         """Return the function from rows to their products with the covariance matrix, by transforms."""

@@ -21,7 +21,7 @@ from ..bases import Floats
 from ..compiling import continuation_compiled
 from ..counts import Counts
 from ..equation import StationaryEquation
-from ..newton import POLISHED, ROUNDING, Newton, correct, solve_at
+from ..newton import POLISHED, ROUNDING, Direction, Newton, correct, solve_at
 from ..solution import Solution
 from .arclength import Arclength
 from .stepping import CLOSE_NODES, PREDICTED_FROM, accepted, arc, growth, last_step_beside, smallest_step
@@ -226,7 +226,8 @@ def _advance(known: list[Point], step: float, method: Arclength) -> tuple[Point 
         nodes = _usable(known, step)
         predicted_b, predicted_q = hermite(nodes, last.arclength + step)
         predicted_b = last.equation.unturned(predicted_b, last.b, last.moments)
-        point, distance = _attempt(last, predicted_b, predicted_q, newton, step, method)
+        along = functools.partial(hermite_slope, nodes, last.arclength + step)
+        point, distance = _attempt(last, predicted_b, predicted_q, newton, step, method, along)
         if point is not None:
             resolved_point = resolve(point)
             if isinstance(resolved_point, End):
@@ -256,12 +257,7 @@ def hermite(nodes: Sequence[Point], arclength: float) -> tuple[Floats, float]:
     equation = nodes[-1].equation
     b, q = np.zeros(equation.scales.size), 0.0
     for node in nodes:
-        lagrange, slope = 1.0, 0.0
-        for other in nodes:
-            if other is not node:
-                gap = node.arclength - other.arclength
-                lagrange *= (arclength - other.arclength) / gap
-                slope += 1.0 / gap
+        lagrange, slope = _lagrange(nodes, node, arclength)
         beyond = (arclength - node.arclength) * lagrange * lagrange
         weight = lagrange * lagrange - 2.0 * slope * beyond
         node_b, tangent_b = node.unknowns_on(equation)
@@ -270,8 +266,34 @@ def hermite(nodes: Sequence[Point], arclength: float) -> tuple[Floats, float]:
     return b, q
 
 
+def hermite_slope(nodes: Sequence[Point], arclength: float) -> tuple[Floats, float]:
+    """Return the derivatives of :func:`hermite` beside the nodes, the tangent of the curve as it predicts it."""
+    equation = nodes[-1].equation
+    b, q = np.zeros(equation.scales.size), 0.0
+    for node in nodes:
+        lagrange, slope = _lagrange(nodes, node, arclength)
+        square, beyond = lagrange * lagrange, (arclength - node.arclength) * lagrange * lagrange
+        growth = 2.0 * sum(1.0 / (arclength - other.arclength) for other in nodes if other is not node)
+        weight, along = growth * (square - 2.0 * slope * beyond) - 2.0 * slope * square, square + growth * beyond
+        node_b, tangent_b = node.unknowns_on(equation)
+        b = daxpy(tangent_b, daxpy(node_b, b, a=weight), a=along)
+        q += weight * node.solution.q + along * node.solution.tangent_q
+    return b, q
+
+
+def _lagrange(nodes: Sequence[Point], node: Point, arclength: float) -> tuple[float, float]:
+    """Return the Lagrange polynomial of a node at an arclength, and its derivative at the node."""
+    lagrange, slope = 1.0, 0.0
+    for other in nodes:
+        if other is not node:
+            gap = node.arclength - other.arclength
+            lagrange *= (arclength - other.arclength) / gap
+            slope += 1.0 / gap
+    return lagrange, slope
+
+
 def _attempt(
-    last: Point, b: Floats, q: float, newton: Newton, step: float, method: Arclength
+    last: Point, b: Floats, q: float, newton: Newton, step: float, method: Arclength, along: Direction
 ) -> tuple[Point | None, float]:
     """Return the corrected point of a prediction, None if not acceptable, and its distance from the prediction."""
     if q <= 0.0:
@@ -279,7 +301,7 @@ def _attempt(
     old, equation = last.solution, last.equation
     end = _end_passed(equation, q)
     if end is None:
-        new = correct(equation, b, q, old.tangent_b, old.tangent_q, newton, old.negative)
+        new = correct(equation, b, q, old.tangent_b, old.tangent_q, newton, old.negative, along)
         end = None if new is None else _end_passed(equation, new.q)
     if end == old.q:
         return None, math.inf

@@ -296,7 +296,7 @@ def _met(curve: _Curve) -> Crossing | None:
 
 
 def _crossings(curve: _Curve, block: Block, folds: list[Point], met: Crossing | None) -> list[Event]:
-    counts = (_matrix(point, block).below_and_above(CERTAIN) for point in (curve.first, curve.second))
+    counts = (around_zero(point, block) for point in (curve.first, curve.second))
     if len({count for pair in counts for count in pair}) == 1:
         return []
     first, second = (eigenvalues(point, block) for point in (curve.first, curve.second))
@@ -419,10 +419,20 @@ def _matrix(point: Point, block: Block) -> BlockMatrix:
     return point.equation.densities.block_matrix(point, block)
 
 
+# The ends of a step are asked for their numbers of eigenvalues again, and for the values of every function of them.
+@lru_cache(maxsize=64)
+def around_zero(point: Point, block: Block) -> tuple[int, int]:
+    """Return how many eigenvalues of a block are certainly negative, and how many are not certainly positive."""
+    return _matrix(point, block).below_and_above(CERTAIN)
+
+
+@lru_cache(maxsize=16)
 def eigenvalues(point: Point, block: Block) -> Floats:
     """Return the eigenvalues of a block at a point, ascending, without those of its repulsive modes."""
     matrix = _matrix(point, block)
-    return matrix.eigenvalues()[matrix.repulsive :]
+    values = matrix.eigenvalues()[matrix.repulsive :]
+    values.flags.writeable = False
+    return values
 
 
 def _eigenvalue(point: Point, block: Block, index: int) -> float:

@@ -17,7 +17,7 @@ from ..inertia import nearly_null
 from ..newton import ROUNDING
 from .arrivals import Arrival
 from .continuation import Point, hermite, length, point_between, turns_twice
-from .detection import CERTAIN, Event, energy_passes, events_between, is_quiet, transitions_between
+from .detection import Event, around_zero, energy_passes, events_between, is_quiet, transitions_between
 from .junctions import INSEPARABLE, branch_end, slope_towards
 
 # Where events are known only to this share of the coupling or worse, points of two branches may have been taken for
@@ -316,9 +316,7 @@ def _aside(between: Point, last: Point, point: Point) -> bool:
 
 def _nearly_neutral(point: Point) -> int:
     """Return the number of eigenvalues, over all blocks, that are within rounding of zero."""
-    densities = point.equation.densities
-    matrices = (densities.block_matrix(point, block) for block in densities.blocks_of(point))
-    counts = (matrix.below_and_above(CERTAIN) for matrix in matrices)
+    counts = (around_zero(point, block) for block in point.equation.densities.blocks_of(point))
     return sum(above - below for below, above in counts)
 
 

@@ -33,8 +33,8 @@ from ..geometry import BlockMatrix
 from ..inertia import diagonals, signature
 from ..newton import NEUTRAL
 from ..pinning import count_beside_rotation, is_weak
-from ..projectors import plus_projector, projectors
-from ..significant import significant_degrees, strengths
+from ..projectors import add_projectors, plus_projector
+from ..significant import even_size, significant_degrees, strengths
 from ..transforms import FourierTransform, planned
 from ..weak import Partition, Products, strong_modes
 from .moments import padded
@@ -206,11 +206,12 @@ class Perturbations:
         means = np.append(point.moments, 0.0).take(part.means)
         turn = part.turning * means if self._rotates(parity, residue) else np.zeros(means.size)
         turn /= max(float(np.linalg.norm(turn)), np.finfo(float).tiny)
-        # The moments of the density end at half of the nodes, and the modes far before them.
-        nodes = 2 * self.symmetry * (self.moments - 1)
+        # The moments of the density end at half of the nodes, and the modes far before them; few sizes are planned.
+        last = self.symmetry * (self.moments - 1)
+        nodes = even_size(2 * last)
         transform = planned(FourierTransform, nodes)
         transform.coefficients[:] = 0.0
-        transform.coefficients[:: self.symmetry] = point.moments
+        transform.coefficients[: last + 1 : self.symmetry] = point.moments
         transform.synthesise()
         density = transform.values * (-2.0 * point.q / (point.equation.strongest * nodes))
 
@@ -292,8 +293,9 @@ class Perturbations:
                 spaced = degrees.item(0), spacings.item(0), degrees.size
                 total, difference = places_of_pairs(*spaced, self.symmetry, self.moments)
             else:
+                by_degree = self._places(np.arange(2 * int(degrees.max(initial=0)) + 1))
                 pairs = (operation.outer(degrees[first], degrees) for operation in (np.add, np.subtract))
-                total, difference = (self._places(np.abs(each)) for each in pairs)
+                total, difference = (by_degree.take(np.abs(each)) for each in pairs)
             known = self._tabled[residue] = Tables(weights, total, difference)
         if len(known.weights) == count:
             return known
@@ -328,7 +330,7 @@ class Perturbations:
         matrices *= tables.weights
         diagonals(matrices)[:] -= equation.sign * part.signs[:count]
         if self._rotates(parity, residue):
-            matrices += projectors(part.turning * states.moments.take(part.means, axis=1), count)
+            add_projectors(matrices, part.turning * states.moments.take(part.means, axis=1))
         return matrices
 
     def _mixed(self, point: Point, part: Part) -> tuple[Floats, Integers, int]:

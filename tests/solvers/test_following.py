@@ -8,7 +8,7 @@ import pytest
 from meanfield import Circle, CosineSeries, McKeanVlasov, Transformer
 from solvers import Arclength, bifurcation_diagram
 from solvers.branches import following
-from solvers.branches.continuation import trace
+from solvers.branches.continuation import hermite, hermite_slope, trace
 from solvers.branches.exchange import Run
 from solvers.branches.first_steps import first_point
 from solvers.branches.junctions import Departure
@@ -159,3 +159,16 @@ def test_two_folds_within_one_step_are_found_beside_a_cusp(distance):
         folds = diagram.events("fold", "1-cluster")
         assert len(folds) == count
         assert all(fold.status == "converged" for fold in folds)
+
+
+@pytest.mark.parametrize("count", [1, 2, 3])
+def test_tangents_are_predicted_by_the_polynomial_through_points(count):
+    """It is the derivative of what predicts the points, and nears the tangent of the next one with more of them."""
+    points = points_of(Transformer(5.0), 1, count=8)
+    *nodes, following = points[-count - 1 :]
+    b, q = hermite_slope(nodes, following.arclength)
+    ends = [hermite(nodes, following.arclength + move) for move in (-1e-4, 1e-4)]
+    np.testing.assert_allclose(b, (ends[1][0] - ends[0][0]) / 2e-4, rtol=0.0, atol=1e-7)
+    assert q == pytest.approx((ends[1][1] - ends[0][1]) / 2e-4, abs=1e-7)
+    missed = max(np.abs(b - following.solution.tangent_b).max(), abs(q - following.solution.tangent_q))
+    assert missed < (0.2, 0.02, 0.005)[count - 1]
