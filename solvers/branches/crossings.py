@@ -22,7 +22,8 @@ from ..bases import Floats
 from ..equation import StationaryEquation
 from ..newton import ROUNDING
 from ..solution import Solution
-from .continuation import Point, hermite, length
+from .continuation import Point, length
+from .hermite import hermite
 
 # Steps of Newton's method on the surface and of the search for the saddle, and what is short enough.
 STEPS, SHORT = 8, 1e-13

@@ -9,7 +9,7 @@ change of the count that no event explains becomes a warning.
 
 import math
 from bisect import bisect_left
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import lru_cache, partial
 from itertools import pairwise, product
@@ -23,14 +23,13 @@ from meanfield.equations import has_free_energy
 from ..bases import EPS, Floats, Integers
 from ..counts import Counts
 from ..geometry import Block, BlockMatrix
-from ..newton import NEUTRAL, ROUNDING, solve_at
+from ..newton import NEUTRAL, ROUNDING
 from ..weak import HALF_OF_THE_DIGITS
-from .continuation import Point, hermite, point_between, turning_point
+from .continuation import Point, point_between, turning_point
 from .crossings import Crossing, crossing_between
+from .hermite import hermite
 
-# A point at the end of an interval has its coupling to this share.
-LOCATED = 1e-10
-# The state there is known to half of the digits where the curve is steep.
+# At the end of an interval the state is known to half of the digits where the curve is steep.
 STRAYED = HALF_OF_THE_DIGITS
 # Eigenvalues farther than this from zero, a thousand times what counts as neutral, have the same sign by
 # factorisation and by decomposition, whose errors are some roundings of the norm.
@@ -76,7 +75,7 @@ class Event:
         return None if self.before is None or self.after is None else min(self.before, self.after)
 
 
-class _Curve:
+class CurveBetween:
     """The curve between two neighbouring points as a function of arclength, each value corrected once.
 
     Corrections lie in hyperplanes orthogonal to the chord, and start from the corrected points next to them: as the
@@ -89,6 +88,7 @@ class _Curve:
         self._points = {first.arclength: self.first, second.arclength: second}
 
     def __call__(self, arclength: float) -> Point:
+        """Return the point at an arclength."""
         point = self._points.get(arclength)
         if point is None:
             point = self._points[arclength] = self._correct(arclength)
@@ -193,7 +193,7 @@ def events_between(first: Point, second: Point, counts: tuple[Counts, Counts]) -
     """
     if is_quiet(first, second, counts):
         return []
-    curve = _Curve(first, second)
+    curve = CurveBetween(first, second)
     events = _folds(curve)
     explained = _explained_by_fold(first, second, counts) if events else _alike(*counts)
     events += _transitions(curve, [event.point for event in events])
@@ -226,7 +226,7 @@ def _explained_by_fold(first: Point, second: Point, counts: tuple[tuple[int, int
     return abs(own) == 1 and even_after - even == own and odd_after == odd
 
 
-def _folds(curve: _Curve) -> list[Event]:
+def _folds(curve: CurveBetween) -> list[Event]:
     found = curve.zero(lambda point: point.solution.tangent_q, turning_point, ROUNDING)
     if found is None:
         return []
@@ -252,16 +252,16 @@ def energy_passes(first: Point, second: Point) -> bool:
 
 def transitions_between(first: Point, second: Point) -> list[Event]:
     """Return the points, between two without a fold, at which the free energy is that of the uniform state."""
-    return _transitions(_Curve(first, second), [])
+    return _transitions(CurveBetween(first, second), [])
 
 
-def _transitions(curve: _Curve, folds: list[Point]) -> list[Event]:
+def _transitions(curve: CurveBetween, folds: list[Point]) -> list[Event]:
     """Return the points at which the free energy is that of the uniform state: it is monotone between folds."""
     if not has_transitions(curve.second.equation.problem):
         return []
     events = []
     for first, second in pairwise([curve.first, *folds, curve.second]):
-        found = (_Curve(first, second) if folds else curve).zero(lambda point: point.invariant)
+        found = (CurveBetween(first, second) if folds else curve).zero(lambda point: point.invariant)
         if found is not None:
             point, spread = found
             error = max(spread, abs(point.gap_rounding / point.gap_slope))
@@ -270,7 +270,7 @@ def _transitions(curve: _Curve, folds: list[Point]) -> list[Event]:
     return events
 
 
-def _branch_points(curve: _Curve, folds: list[Point]) -> list[Event]:
+def _branch_points(curve: CurveBetween, folds: list[Point]) -> list[Event]:
     events: list[Event] = []
     met = None if folds else _met(curve)
     for block in curve.second.equation.densities.blocks_of(curve.second):
@@ -278,7 +278,7 @@ def _branch_points(curve: _Curve, folds: list[Point]) -> list[Event]:
     return _merged(events)
 
 
-def _met(curve: _Curve) -> Crossing | None:
+def _met(curve: CurveBetween) -> Crossing | None:
     """Return the point where another curve of the same symmetry crosses, if an own direction changes there."""
     first, second = curve.first, curve.second
     if not second.equation.symmetric or abs(first.unstable - second.unstable) != 1:
@@ -295,7 +295,7 @@ def _met(curve: _Curve) -> Crossing | None:
     )
 
 
-def _crossings(curve: _Curve, block: Block, folds: list[Point], met: Crossing | None) -> list[Event]:
+def _crossings(curve: CurveBetween, block: Block, folds: list[Point], met: Crossing | None) -> list[Event]:
     counts = (around_zero(point, block) for point in (curve.first, curve.second))
     if len({count for pair in counts for count in pair}) == 1:
         return []
@@ -326,7 +326,7 @@ def _crossings(curve: _Curve, block: Block, folds: list[Point], met: Crossing | 
     return events
 
 
-def _crossing(curve: _Curve, block: Block, index: int) -> Point | None:
+def _crossing(curve: CurveBetween, block: Block, index: int) -> Point | None:
     """Return the point of the cubic through the ends of a curve where an eigenvalue of the own block vanishes.
 
     No symmetry makes curves cross there, and in general they do not: two pass each other, each turning sharply onto
@@ -441,61 +441,3 @@ def _eigenvalue(point: Point, block: Block, index: int) -> float:
 
 def _negative(values: Floats) -> int:
     return int(np.count_nonzero(values < 0.0))
-
-
-def interval_end(first: Point, second: Point, q: float) -> Event | None:
-    """Return the endpoint event at which a curve crosses the coupling q, None if it does not.
-
-    It has exactly this q, or where Newton's method fails there, as at a fold, one within :data:`LOCATED` of it.
-    """
-    point = _end_between(first, second, q) if (first.q - q) * (second.q - q) < 0.0 else None
-    if point is None:
-        return None
-    return Event("endpoint", point, 0.0, description=f"end of the {point.equation.parameter} interval")
-
-
-def interval_ends(points: Sequence[Point], q: float) -> list[tuple[int, Event]]:
-    """Return the endpoint events of :func:`interval_end` between neighbouring points, with the places before."""
-    beyond = np.array([point.q for point in points]) - q
-    places = np.flatnonzero(beyond[1:] * beyond[:-1] < 0.0).tolist()
-    found = ((place, interval_end(points[place], points[place + 1], q)) for place in places)
-    return [(place, event) for place, event in found if event is not None]
-
-
-# Where a branch leaves the interval it is compared with others first, and then cut.
-@lru_cache(maxsize=8)
-def _end_between(first: Point, second: Point, q: float) -> Point | None:
-    """Return the point between two at which a curve crosses a q, or comes within :data:`LOCATED` of it, or None."""
-    point = _at_coupling(first, second, q)
-    if point is not None:
-        return point
-    found = _Curve(first, second).zero(lambda point: point.q - q)
-    if found is None or abs(found[0].q - q) > LOCATED * q:
-        return None
-    point = found[0]
-    # Along the curve q is met to rounding over its slope.
-    solution = solve_at(point.equation, point.b, q)
-    if solution is not None and np.linalg.norm(solution.b - point.b) <= STRAYED:
-        point = Point(point.equation, solution, point.arclength).oriented(
-            point.solution.tangent_b, point.solution.tangent_q
-        )
-    return point
-
-
-def _at_coupling(first: Point, second: Point, q: float) -> Point | None:
-    """Return the point at a coupling between two points; None if the curve is too steep or another one is near."""
-    along = (first.solution.tangent_q, second.solution.tangent_q)
-    if first.leaving is not None or second.leaving is not None:
-        return None
-    if along[0] * along[1] <= 0.0 or min(abs(along[0]), abs(along[1])) < 0.1:
-        return None
-    nodes = first.on(second.equation), second
-    share = (q - first.q) / (second.q - first.q)
-    arclength = first.arclength + share * (second.arclength - first.arclength)
-    b, found_q = hermite(nodes, arclength)
-    arclength += (q - found_q) / (along[0] + share * (along[1] - along[0]))
-    b, _ = hermite(nodes, arclength)
-    solution = solve_at(second.equation, b, q)
-    if solution is None or np.linalg.norm(solution.b - b) > 0.1 * (second.arclength - first.arclength):
-        return None
-    return Point(second.equation, solution, arclength).oriented(second.solution.tangent_b, along[1])

@@ -16,8 +16,9 @@ from meanfield import Number
 
 from ..bases import EPS, Floats, Integers, greatest
 from .continuation import Point, length, values_of
-from .detection import Event, interval_end
+from .detection import Event
 from .following import Followed, Knot, own_count
+from .interval_ends import interval_end
 
 # Knots on either side of a doubtful exchange that are asked which of two branches is lower there.
 AROUND = 6

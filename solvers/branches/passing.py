@@ -13,8 +13,8 @@ from ..geometry import Geometry
 from ..labels import unnumbered
 from .arclength import Arclength
 from .continuation import End, Point, state_at
-from .detection import interval_end
 from .following import Followed
+from .interval_ends import interval_end
 from .recording import Register
 from .walk import InCoupling, Task, walk
 

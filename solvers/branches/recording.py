@@ -16,8 +16,9 @@ from ..newton import NEUTRAL
 from ..observables import of_points
 from .arrivals import Arrival
 from .continuation import Point, point_between, values_of
-from .detection import Event, interval_end
+from .detection import Event
 from .following import VERTICAL_NEUTRAL, Followed, Knot, own_count, own_counts
+from .interval_ends import interval_end
 from .orbits import symmetry_of
 
 # A moment below this is rounding noise; the density is resolved by the moments above it.

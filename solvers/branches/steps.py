@@ -16,8 +16,9 @@ from ..equation import StationaryEquation
 from ..inertia import nearly_null
 from ..newton import ROUNDING
 from .arrivals import Arrival
-from .continuation import Point, hermite, length, point_between, turns_twice
+from .continuation import Point, length, point_between, turns_twice
 from .detection import Event, around_zero, energy_passes, events_between, is_quiet, transitions_between
+from .hermite import hermite
 from .junctions import INSEPARABLE, branch_end, slope_towards
 
 # Where events are known only to this share of the coupling or worse, points of two branches may have been taken for

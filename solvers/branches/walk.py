@@ -18,9 +18,10 @@ from .arclength import Arclength
 from .arrivals import SAME_VALUE, same_place
 from .births import births_on_uniform
 from .continuation import Point
-from .detection import LOCATED, Event, interval_ends
+from .detection import Event
 from .first_steps import AT_END
 from .following import Followed, follow
+from .interval_ends import LOCATED, interval_ends
 from .junctions import Departure, from_no_interaction
 from .newton_search import search_states
 from .omissions import warn_of_omissions

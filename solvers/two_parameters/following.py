@@ -11,7 +11,8 @@ from meanfield import Outcome
 
 from ..bases import EPS, Floats
 from ..branches.arclength import Arclength
-from ..branches.continuation import End, Point, hermite, length, trace
+from ..branches.continuation import End, Point, length, trace
+from ..branches.hermite import hermite
 from ..branches.stepping import PREDICTED_FROM
 from ..newton import POLISHED, Newton, correct
 from .arc import ROUNDINGS, Arc

@@ -8,9 +8,10 @@ import pytest
 from meanfield import Circle, CosineSeries, McKeanVlasov, Transformer
 from solvers import Arclength, bifurcation_diagram
 from solvers.branches import following
-from solvers.branches.continuation import hermite, hermite_slope, trace
+from solvers.branches.continuation import trace
 from solvers.branches.exchange import Run
 from solvers.branches.first_steps import first_point
+from solvers.branches.hermite import hermite, hermite_slope
 from solvers.branches.junctions import Departure
 from solvers.circle import CIRCLE, stability
 from solvers.circle.moments import moment_derivatives
