@@ -1,4 +1,4 @@
-"""The Hermite polynomial through points of a curve and tangents there, which predicts what Newton's method corrects."""
+"""The Hermite polynomial through points and tangents of a curve, which predicts what Newton's method corrects."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
