@@ -14,7 +14,7 @@ import scipy.linalg
 from ...bases import Floats, Integers
 
 # Fewer harmonics than these are one panel; more have panels of about as many.
-WHOLE, WIDTH = 300, 120
+WHOLE, WIDTH = 700, 200
 
 
 class Panel(NamedTuple):

@@ -215,7 +215,7 @@ def _cycle(degree: int) -> Floats:
     return representation(CYCLE, degree)
 
 
-@functools.lru_cache(maxsize=32)
+@functools.lru_cache(maxsize=16)
 def transform_of(degree: int, rings: int, meridians: int) -> SphericalTransform:
     """Return the cached transform of a degree on a grid."""
     return SphericalTransform(degree, rings, meridians)
@@ -230,29 +230,12 @@ def grid_size(field: FullField, degree: int) -> tuple[int, int]:
     return together + 1, int(scipy.fft.next_fast_len(max(4 * degree, 2 * together) + 1, real=True))
 
 
-def operator_grid(field: FullField, degree: int) -> tuple[int, int]:
-    """Return rings and meridians that resolve harmonics up to a degree under the linearised equation.
-
-    Their products with the potential and squares of these are resolved exactly, those with the root of the density,
-    resolved by harmonics of this degree, to rounding.
-    """
-    together = degree + max(2 * field.degree, min(field.interaction.significant_degree, degree))
-    return together + 1, int(scipy.fft.next_fast_len(2 * together + 1, real=True))
-
-
-def root_on_grid(field: FullField, rings: int, meridians: int) -> Floats:
-    """Return the root of the density over the uniform one on a grid."""
-    transform = transform_of(field.degree, rings, meridians)
-    values = transform.synthesise(field.cosine, field.sine)
-    root: Floats = np.exp(0.5 * (values - values.max()))
-    root /= np.sqrt(transform.mean(root * root))
-    return root
-
-
 def on_grid(field: FullField, rings: int, meridians: int) -> FieldOnGrid:
     """Return a field on a grid."""
     transform = transform_of(field.degree, rings, meridians)
-    root = root_on_grid(field, rings, meridians)
+    values = transform.synthesise(field.cosine, field.sine)
+    root = np.exp(0.5 * (values - values.max()))
+    root /= np.sqrt(transform.mean(root * root))
     polar, azimuthal = transform.gradient(field.cosine, field.sine)
     squares = -0.5 * transform.degrees * (transform.degrees + 1.0)
     potential = transform.synthesise(squares * field.cosine, squares * field.sine)
@@ -285,11 +268,13 @@ def resolving_degree(field: FullField, share: float, least: int = 0) -> int:
     if field.averages is None:
         # The field of softmax attention has no last degree, and needs none of its last ones.
         least = max(least, field.degree + ROOM)
-    degree = FIRST_DEGREE
-    while degree < least:
-        degree += degree // 2
+    degree = max(FIRST_DEGREE, least)
     while degree <= MAX_SPHERICAL_DEGREE:
-        left = _left_beyond(field, degree)
+        rings, meridians = degree + field.degree + 1, 2 * (degree + field.degree + 1)
+        transform = transform_of(degree, rings, meridians)
+        cosine, sine = transform.analyse(on_grid(field, rings, meridians).root)
+        squares = transform.multiplicities * (cosine * cosine + sine * sine)
+        left = np.sqrt(np.bincount(transform.degrees, squares)[::-1].cumsum()[::-1])
         if left[-STEP] <= share:
             return max(stepped(int(np.argmax(left <= share))), stepped(least))
         degree += degree // 2
@@ -297,16 +282,6 @@ def resolving_degree(field: FullField, share: float, least: int = 0) -> int:
         f"the decay rates at this state need harmonics of degree {MAX_SPHERICAL_DEGREE} and more; leave the rates "
         "out (--no-rates, rates=False) or take a less concentrated state"
     )
-
-
-@functools.lru_cache(maxsize=8)
-def _left_beyond(field: FullField, degree: int) -> Floats:
-    """Return the root mean square of the root of the density from each degree on, up to one."""
-    rings, meridians = degree + field.degree + 1, 2 * (degree + field.degree + 1)
-    transform = transform_of(degree, rings, meridians)
-    cosine, sine = transform.analyse(root_on_grid(field, rings, meridians))
-    squares = transform.multiplicities * (cosine * cosine + sine * sine)
-    return np.asarray(np.sqrt(np.bincount(transform.degrees, squares)[::-1].cumsum()[::-1]))
 
 
 def stepped(degree: int) -> int:

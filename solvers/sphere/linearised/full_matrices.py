@@ -36,18 +36,20 @@ rate if none is below -s: these are as many as :math:`\Lambda^{-1} - H` has more
 import math
 from dataclasses import dataclass
 from functools import cached_property
-from typing import NamedTuple
 
 import numpy as np
 import scipy.linalg
 
+from meanfield.equations import NEGLIGIBLE
+
 from ...bases import EPS, Floats
 from ...lanczos import check_size, lowest_pairs
 from .banded import Banded, Factor
-from .full_fields import FullField, averages_on_grid, grid_size
-from .full_operators import Operators, Pair
+from .full_fields import FullField, averages_on_grid, grid_size, on_grid, transform_of, turnings
 from .harmonic_tables import ClassTable, class_tables, waves_of
 
+# Rotations of a class are independent if their singular values are above this share of the largest of all.
+INDEPENDENT = 1e-9
 # Beyond this size the lowest eigenvalues alone are computed by Lanczos.
 DENSE = 300
 # Factor on first order bounds of rounding errors.
@@ -62,7 +64,7 @@ LEAST_SHIFT = 0.1
 SOLVED = 1e-11
 
 
-class Linearisation(Operators):
+class Linearisation:
     """The linearised equation at a field on harmonics up to a degree.
 
     Parameters
@@ -79,15 +81,43 @@ class Linearisation(Operators):
     """
 
     def __init__(self, field: FullField, degree: int) -> None:
+        self.field, self.degree = field, degree
         rings, meridians = grid_size(field, degree)
+        self.transform = transform_of(degree, rings, meridians)
         self.tables = class_tables(field.symmetry, degree, rings)
         check_size(max(table.size for table in self.tables))
-        super().__init__(field, degree, rings, meridians)
+        self.values = on_grid(field, rings, meridians)
+        self.lambdas: Floats = field.interaction.attractions(degree) / (2.0 * np.arange(degree + 1.0) + 1.0)
+        self.unlisted: float = field.interaction.strongest_beyond(degree)
         root = self.values.root
         over = root if field.averages is None else root / averages_on_grid(field, rings, meridians)
         self._waves = [
             waves_of(values, self.transform.weights, 2 * degree) for values in (self.values.potential, root, over)
         ]
+
+    @property
+    def noise(self) -> float:
+        """The noise D."""
+        return self.field.problem.noise
+
+    @cached_property
+    def beyond(self) -> float:
+        """Estimate of a lower bound of the rates of perturbations of higher degrees, in units of D."""
+        free = (self.degree + 1.0) * (self.degree + 2.0) + float(self.values.potential.min())
+        share = 1.0 - self.unlisted * float(self.values.root.max()) ** 2
+        return free * share if min(free, share) > 0.0 else -np.inf
+
+    @cached_property
+    def kernels(self) -> list[tuple[Floats, Floats]]:
+        """Packed coefficients of the root of the density, and of the rotations."""
+        turned = turnings(self.field, self.values, self.transform.rings, self.transform.meridians)
+        return [self.transform.analyse(values) for values in (self.values.root, *turned)]
+
+    @cached_property
+    def fastest(self) -> float:
+        """Largest length of a rotation."""
+        lengths = [self.transform.multiplicities @ (cosine**2 + sine**2) for cosine, sine in self.kernels[1:]]
+        return float(np.sqrt(max(lengths)))
 
     def matrices(self, table: ClassTable) -> "ClassMatrices":
         """Return the matrices of a class."""
@@ -95,7 +125,8 @@ class Linearisation(Operators):
         # The potential is a polynomial of this degree.
         witten = table.squares(potential, 2 * self.field.degree)
         witten.add(table.degrees * (table.degrees + 1.0))
-        significant = self.significant(table)
+        strongest = float(np.abs(self.lambdas).max())
+        significant = np.flatnonzero(np.abs(self.lambdas[table.degrees]) > NEGLIGIBLE * strongest)
         modes = table.products(root, significant)
         return ClassMatrices(
             self,
@@ -104,9 +135,35 @@ class Linearisation(Operators):
             modes,
             modes if self.field.averages is None else table.products(over, significant),
             self.lambdas[table.degrees[significant]],
-            self.mass(table),
-            self.rotations(table),
+            self._mass(table),
+            self._rotations(table),
         )
+
+    def _mass(self, table: ClassTable) -> Floats:
+        """Return the root of the density in a class as a column of unit length, no column if it vanishes there."""
+        column = table.pick(*self.kernels[0])[:, None]
+        return column / np.linalg.norm(column) if table.own else column[:, :0]
+
+    def _rotations(self, table: ClassTable) -> Floats:
+        """Return an orthonormal basis of the rotations in a class, as columns."""
+        if not self.kernels[1:]:
+            return np.zeros((table.size, 0))
+        columns = np.stack([table.pick(*pair) for pair in self.kernels[1:]], axis=1)
+        least = INDEPENDENT * self.fastest
+        if np.linalg.norm(columns) <= least:
+            return columns[:, :0]
+        mass = self._mass(table)
+        directions, sizes, _ = np.linalg.svd(columns - mass @ (mass.T @ columns), full_matrices=False)
+        return np.asarray(directions[:, sizes > least])
+
+
+@dataclass(frozen=True, eq=False)
+class Pair:
+    """A rate mu in units of D with x and y = Wx of unit product."""
+
+    level: float
+    x: Floats
+    y: Floats
 
 
 @dataclass(frozen=True, eq=False)
@@ -186,16 +243,9 @@ class ClassMatrices:
 
     def slowest(self, bound: float) -> Pair:
         """Return the pair of the lowest rate, rotations excluded; faster if not far above an estimated bound."""
-        inverse = self.inverse(bound)
+        inverse = _inverse_below(self, max(-bound, LEAST_SHIFT) if np.isfinite(bound) else FIRST_SHIFT)
         # What is left of other eigenvectors is small, but of rates as large as they are: once more the inverse.
-        return self.pair(inverse, inverse(lowest_ritz(inverse, SOLVED).vectors[0]))
-
-    def inverse(self, bound: float) -> "Inverse":
-        """Return (CW + s)^{-1} for a shift below all rates, near an estimated lower bound of them."""
-        return _inverse_below(self, max(-bound, LEAST_SHIFT) if np.isfinite(bound) else FIRST_SHIFT)
-
-    def pair(self, inverse: "Inverse", x: Floats) -> Pair:
-        """Return an eigenvector x with its Rayleigh quotient."""
+        x = inverse(_largest(inverse))
         y = inverse.witten(x)
         square = float(x @ y)
         if not square > 0.0:
@@ -218,7 +268,25 @@ class ClassMatrices:
 
     def truncation(self, pair: Pair) -> float:
         """Return the change of a rate by the truncated harmonics, to leading order."""
-        return self.whole.truncation(self.table, pair)
+        whole, degree = self.whole, self.whole.degree
+        transform, values = whole.transform, whole.values
+        beyond = self._beyond(values.potential * transform.synthesise(*self.table.spread(pair.x, degree)))
+        weighted = values.root * transform.synthesise(*self.table.spread(pair.y, degree))
+        cosine, sine = transform.analyse(weighted)
+        factors = whole.field.interaction.attractions(degree)[transform.degrees]
+        attracted = self._beyond(values.root * transform.synthesise(factors * cosine, factors * sine))
+        changed = abs(pair.level) * beyond / ((degree + 1.0) * (degree + 2.0)) + attracted
+        if whole.unlisted > EPS:
+            changed += whole.unlisted * self._beyond(weighted)
+        return changed
+
+    def _beyond(self, values: Floats) -> float:
+        """Return the mean square of the part of values on the grid beyond the last degree."""
+        transform = self.whole.transform
+        cosine, sine = transform.analyse(values)
+        factors = transform.multiplicities
+        rest = values - transform.synthesise(factors * cosine, factors * sine)
+        return transform.mean(rest * rest)
 
 
 def lowest_vectors(matrix: Floats, count: int) -> tuple[Floats, Floats]:
@@ -237,7 +305,7 @@ class _FasterGrowth(np.linalg.LinAlgError):
         self.growth = growth
 
 
-class Inverse:
+class _Inverse:
     """The map x -> (CW + s)^{-1} x off the known kernels of a class.
 
     Raises
@@ -268,7 +336,6 @@ class Inverse:
         return float(np.max(-levels / np.sum(x * y, axis=0)))
 
     def __call__(self, vector: Floats) -> Floats:
-        """Return the map of a vector."""
         significant = self._vectors @ ((self._vectors.T @ (self._right.T @ vector)) / self._values)
         return np.asarray(self._solved(vector) + self._moved @ significant)
 
@@ -286,11 +353,11 @@ class Inverse:
         return np.asarray(solved - self._reached @ np.linalg.solve(self._schur, self._kernel.T @ solved))
 
 
-def _inverse_below(block: ClassMatrices, shift: float) -> Inverse:
+def _inverse_below(block: ClassMatrices, shift: float) -> _Inverse:
     """Return (CW + s)^{-1}, s the first of increasing shifts for which no rate is below -s."""
     while True:
         try:
-            return Inverse(block, shift)
+            return _Inverse(block, shift)
         except np.linalg.LinAlgError as error:
             # No rate is beyond the norm of the matrices, unless they are not finite.
             largest = block.top * block.table.size * block.coupled
@@ -300,42 +367,25 @@ def _inverse_below(block: ClassMatrices, shift: float) -> Inverse:
             shift = max(FIRST_SHIFT, SHIFT_GROWTH * shift, min(BEYOND_KNOWN * known, largest))
 
 
-class Ritz(NamedTuple):
-    """Approximations of the eigenvectors x of the lowest rates.
-
-    Attributes
-    ----------
-    vectors : (k, n) float
-        By ascending rates, with <x, Wx'> = 1 or 0.
-    least : (k,) float
-        Lower bounds of the rates that they are near to, in units of D.
-    """
-
-    vectors: Floats
-    least: Floats
-
-
-def lowest_ritz(inverse: Inverse, share: float) -> Ritz:
-    """Return the lowest Ritz vectors by Lanczos on (CW + s)^{-1}, the first to a share of its rate."""
+def _largest(inverse: _Inverse) -> Floats:
+    """Return the eigenvector x of the largest eigenvalue of (CW + s)^{-1}, <x, Wx> = 1, by Lanczos."""
     size = inverse.size
     basis, images, projected = np.empty((size, size)), np.empty((size, size)), np.zeros((size, size))
     vector = inverse(np.random.default_rng(0).standard_normal(size))
-    image = inverse.witten(vector)
-    length = np.sqrt(vector @ image)
     for step in range(size):
+        image = inverse.witten(vector)
+        length = np.sqrt(vector @ image)
         basis[step], images[step] = vector / length, image / length
         vector = inverse(basis[step])
         known, tested = basis[: step + 1], images[: step + 1]
         projected[: step + 1, step] = tested @ vector
         vector -= projected[: step + 1, step] @ known
         vector -= (tested @ vector) @ known
-        image = inverse.witten(vector)
-        length = np.sqrt(max(float(vector @ image), 0.0))
         values, vectors = np.linalg.eigh(projected[: step + 1, : step + 1], UPLO="U")
         largest = float(values[-1])
-        residuals = length * np.abs(vectors[-1])
+        residual = np.sqrt(max(float(vector @ inverse.witten(vector)), 0.0)) * abs(vectors[-1, -1])
         gap = largest - values[-2] if step else 0.0
-        error = min(residuals[-1], residuals[-1] ** 2 / gap) if gap else residuals[-1]
-        if error <= max(share * abs(1.0 - inverse.shift * largest), SAFETY * EPS) * largest:
+        error = min(residual, residual**2 / gap) if gap else residual
+        if error <= max(SOLVED * abs(1.0 - inverse.shift * largest), SAFETY * EPS) * largest:
             break
-    return Ritz(vectors.T[::-1] @ known, (1.0 / (values + residuals) - inverse.shift)[::-1])
+    return np.asarray(vectors[:, -1] @ known)

@@ -20,8 +20,7 @@ from meanfield import Spectrum, State
 from ...accurate import graded
 from ...bases import EPS, Floats
 from .full_fields import full_field, is_uniform, resolving_degree
-from .full_matrices import SAFETY, ClassMatrices, Linearisation, lowest_vectors
-from .full_operators import Pair
+from .full_matrices import SAFETY, ClassMatrices, Linearisation, Pair, lowest_vectors
 from .uniform import uniform_spectrum
 
 # The root of the density has so little left beyond the first degree tried, then so much less each time.
@@ -184,12 +183,16 @@ def _refined(block: ClassMatrices, vectors: Floats) -> tuple[Floats, Floats]:
     """Return the singular vectors of Q, on the grid, in the span of some columns, and ascending singular values."""
     if not vectors.size:
         return vectors, np.zeros(0)
-    transform = block.whole.transform
+    whole, table = block.whole, block.table
+    transform, values = whole.transform, whole.values
     weights = np.sqrt(np.repeat(transform.weights / transform.meridians, transform.meridians))
-    columns = [
-        np.concatenate([part.ravel() * weights for part in block.whole.factor(block.table, vector)])
-        for vector in vectors.T
-    ]
+    columns = []
+    for vector in vectors.T:
+        packed = table.spread(vector, whole.degree)
+        halved = 0.5 * transform.synthesise(*packed)
+        polar, azimuthal = transform.gradient(*packed)
+        parts = [polar - halved * values.polar, azimuthal - halved * values.azimuthal]
+        columns.append(np.concatenate([part.ravel() * weights for part in parts]))
     _, sizes, right = np.linalg.svd(np.linalg.qr(np.stack(columns, axis=1), mode="r"))
     return vectors @ right[::-1].T, sizes[::-1]
 

@@ -153,14 +153,9 @@ def waves_of(values: Floats, weights: Floats, largest: int) -> Floats:
     return np.ascontiguousarray(np.stack([transformed.real.T, -transformed.imag.T]))
 
 
-@functools.lru_cache(maxsize=64)
+@functools.lru_cache(maxsize=16)
 def class_tables(symmetry: Symmetry, degree: int, rings: int) -> tuple[ClassTable, ...]:
     """Return the cached classes of harmonics up to a degree, one of those with equal eigenvalues."""
-    return tuple(ClassTable(chosen, rings, own, copies) for chosen, own, copies in _classes(symmetry, degree))
-
-
-@functools.lru_cache(maxsize=64)
-def _classes(symmetry: Symmetry, degree: int) -> list[tuple[Integers, bool, int]]:
     harmonics = np.stack(listed(np.arange(degree + 1)))
     classes = classes_of(symmetry.reflections, symmetry.turns, np.arange(degree + 1))
     found: dict[object, tuple[Integers, bool, int]] = {}
@@ -173,7 +168,7 @@ def _classes(symmetry: Symmetry, degree: int) -> list[tuple[Integers, bool, int]
         label = np.sort(chosen[0] * (degree + 1) + chosen[1]).tobytes() if mixed else block
         _, _, before = found.get(label, (chosen, block.own, 0))
         found[label] = (chosen, block.own, before + copies)
-    return list(found.values())
+    return tuple(ClassTable(chosen, rings, own, copies) for chosen, own, copies in found.values())
 
 
 def _one_of_each_exchange(classes: list[HarmonicClass], symmetry: Symmetry) -> list[tuple[HarmonicClass, int]]:
