@@ -27,12 +27,13 @@ from ..geometry import Complement
 from ..limits import MAX_UNKNOWNS
 from .at_place import state_at
 from .blocks import ComplementaryBlock, block_at
-from .extended import ExtendedEquation, Margins, System, Tests
+from .extended import ExtendedEquation, Margins, Tests
 from .plane import Plane
 from .singular import Borders, SingularEquation, SingularSystem
 from .stability import class_determinants
 from .starts import MOVED, Start, first_point, located
 from .states import AtState
+from .system import System
 from .turning import about_other_axis, turning
 from .unknowns import basis_of, in_group, moments_from, packed_moments, uneven_basis, unknown_among
 

@@ -93,7 +93,7 @@ def _vanishing(last: Knot, knot: Knot) -> list[Vanishing]:
     found: list[Vanishing] = [
         (kind, None, function)
         for (kind, each), function in equation.tests.items()
-        if last.tests.get((kind, each), 0.0) * knot.tests[kind, each] < 0.0
+        if _tested(last, (kind, each), function) * knot.tests[kind, each] < 0.0
     ]
     states = _changed_states(last, knot)
     return found + [
@@ -101,6 +101,11 @@ def _vanishing(last: Knot, knot: Knot) -> list[Vanishing]:
         for (place, mode), margin in (knot.margins if states else {}).items()
         if place in states and last.margins.get((place, mode), margin) * margin < 0.0
     ]
+
+
+def _tested(last: Knot, name: tuple[str, Hashable], function: Callable[[Point], float]) -> float:
+    """Return the value of a function at a knot, which the equation there may not have had."""
+    return last.tests[name] if name in last.tests else function(last.point)
 
 
 def _changed_states(last: Knot, knot: Knot) -> set[int]:

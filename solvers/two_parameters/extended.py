@@ -17,6 +17,7 @@ from meanfield.records import CurveType
 
 from ..bases import EPS, Basis, Floats, Gibbs, Integers
 from ..branches.continuation import Point, length
+from ..branches.hermite import hermite
 from ..computed import computed_once
 from ..counts import Counts
 from ..domains import solvers_of
@@ -25,13 +26,16 @@ from ..limits import MAX_UNKNOWNS
 from ..significant import even_size
 from ..solution import Solution
 from .at_place import state_at
-from .coefficients import Place
 from .plane import Plane
 from .stability import class_determinant
 from .states import AtState
+from .system import System
 
 # States that are images of each other on two sides of the uniform state are not farther from each other than this.
 CLOSE = 0.5
+# The part of a state that its image has as well is at least this share of what it is beside, where they meet in a
+# state that is not the uniform one; there it would vanish.
+KEPT = 0.5
 # The largest moment of a state that vanishes with the power 2/3 of a confinement, prolonged along tangents to where
 # that does, is one third of what it is; of a state that does not vanish there it is nearly all.
 VANISHING = 0.5
@@ -57,59 +61,6 @@ class Halving(NamedTuple):
 def layout_of(bases: Iterable[Basis]) -> Layout:
     """Return the layout of moments that the densities of all of some bases have."""
     return "degree" if all(basis.invariants is None for basis in bases) else "order"
-
-
-def followed_by(values: Floats, last: float) -> Floats:
-    """Return some values, (size,), and a last one behind them; in a fraction of the time of np.append."""
-    longer = np.empty(values.size + 1)
-    longer[:-1], longer[-1] = values, last
-    return longer
-
-
-def null_direction(matrix: Floats, in_q: Floats) -> Floats:
-    """Return the unit null vector of derivatives in the unknowns, (size, size), and in q, (size,)."""
-    return np.asarray(np.linalg.svd(np.column_stack([matrix, in_q]))[2][-1])
-
-
-class System:
-    """An extended system at one point.
-
-    Attributes
-    ----------
-    states : tuple of AtState
-        The stationary equation at each of the states.
-    residual : (size,) float
-        The residuals of the states, and the condition.
-    """
-
-    def __init__(self, states: tuple[AtState, ...], residual: Floats) -> None:
-        self.states = states
-        self.residual = residual
-
-    @property
-    def place(self) -> Place:
-        """The point of the plane."""
-        return self.states[0].coefficients.place
-
-    @property
-    def vanishing(self) -> float:
-        """The eigenvalue of a state that vanishes along the curve, as it is, to first order; zero if none does."""
-        return 0.0
-
-    @computed_once
-    def derivatives(self) -> tuple[Floats, Floats]:
-        """The derivatives of the residual in the unknowns, (size, size), and in q, (size,)."""
-        raise NotImplementedError
-
-    @property
-    def tangent(self) -> Floats:
-        """A unit tangent of the curve in the unknowns and q, (size + 1,), the null vector of the derivatives."""
-        return null_direction(*self.derivatives)
-
-    @property
-    def normal(self) -> Floats:
-        """The normal of the curve in x and q, (2,), in closed form: that of the tangent is older by a step."""
-        raise NotImplementedError
 
 
 class ExtendedEquation(StationaryEquation):
@@ -310,11 +261,28 @@ class ExtendedEquation(StationaryEquation):
         if self.plane.confined:
             # There is no uniform state that it may be beside.
             return True
-        chord = length(after - before, 0.0)
-        # Beside the uniform state all moments may be about to vanish.
-        own = point.unknowns_on(self)[0][self._places(place)]
-        whole = float(own @ own - after @ after) > chord**2
-        return whole or (len(self.bases) > 1 and self._arrives(last, point, place) is not None)
+        if self._is_clustered(last, point, halving):
+            return True
+        return len(self.bases) > 1 and self._arrives(last, point, place) is not None
+
+    def _is_clustered(self, last: Point, point: Point, halving: Halving) -> bool:
+        """Return whether a state is not the uniform one where it meets its image between two points.
+
+        Beside the uniform state all moments may be about to vanish: the symmetric part as the square of the other.
+        """
+        before, after = self.broken(last, halving), self.broken(point, halving)
+        symmetric = [self._symmetric(each.unknowns_on(self)[0], halving) for each in (last, point)]
+        if symmetric[1] > length(after - before, 0.0):
+            return True
+        share = length(before, 0.0) / (length(before, 0.0) + length(after, 0.0))
+        met, _ = hermite((last, point), last.arclength + share * (point.arclength - last.arclength))
+        return self._symmetric(met, halving) > KEPT * max(symmetric)
+
+    def _symmetric(self, b: Floats, halving: Halving) -> float:
+        """Return the length of the part of a state that its image has as well."""
+        own = b[self._places(halving.state)]
+        broken = self._broken(own, halving)
+        return math.sqrt(max(float(own @ own - broken @ broken), 0.0))
 
     def extent(self, b: Floats, q: float) -> float:
         """Return the larger of q and the distance of x from the start."""
@@ -386,7 +354,10 @@ class ExtendedEquation(StationaryEquation):
 
     def broken(self, point: Point, halving: Halving) -> Floats:
         """Return the part of the unknowns of a state that vanishes where it is its own image."""
-        basis, own = self.bases[halving.state], point.unknowns_on(self)[0][self._places(halving.state)]
+        return self._broken(point.unknowns_on(self)[0][self._places(halving.state)], halving)
+
+    def _broken(self, own: Floats, halving: Halving) -> Floats:
+        basis = self.bases[halving.state]
         if basis.even:
             return np.asarray(own[self._odd[halving.state]])
         return 0.5 * (own - basis.images(own)[halving.image])

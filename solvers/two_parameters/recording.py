@@ -17,10 +17,11 @@ from ..branches.recording import significant_moments
 from ..branches.uniform import unstable_uniform
 from ..counts import Counts
 from ..observables import of_states
-from .extended import ExtendedEquation, System
+from .extended import ExtendedEquation
 from .plane import Plane
 from .stability import neutral_up_to, stationary_point, unstable_directions
 from .states import AtState
+from .system import System
 
 Pair = tuple[Floats, Floats]
 # Relative width of an interval beyond which a point is not called located.
@@ -59,9 +60,7 @@ def row_of(point: Point, system: System, layout: Layout | None = None) -> Row:
     """Return a point of a followed curve, with its system there, as a row in the layout of the curve or another."""
     place = system.place
     sizes = [neutral_up_to(state, system.vanishing) for state in system.states]
-    stationary = [
-        stationary_point(state, place.problem, size) for state, size in zip(system.states, sizes, strict=True)
-    ]
+    stationary = _points(system.states, place.problem, sizes)
     counted = stationary
     if place.problem.confinement is not None and all(map(_turns, system.states)):
         free = place.problem.replace(confinement=None)

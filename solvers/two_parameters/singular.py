@@ -16,9 +16,10 @@ from scipy.linalg import lapack
 from ..bases import Basis, Floats
 from ..branches.continuation import length
 from ..computed import computed_once
-from .extended import ExtendedEquation, System, followed_by
+from .extended import ExtendedEquation
 from .plane import Plane
 from .states import AtState
+from .system import System, followed_by
 
 # Borders are renewed where a null vector has turned by 60 degrees.
 TURNED = 0.5

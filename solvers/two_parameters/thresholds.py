@@ -16,11 +16,12 @@ from ..computed import computed_once
 from ..counts import Counts
 from ..equation import StationaryEquation
 from ..solution import Solution
-from .extended import ExtendedEquation, Halving, Margins, System, Tests
+from .extended import ExtendedEquation, Halving, Margins, Tests
 from .plane import Plane
 from .recording import threshold_label
 from .starts import Start, first_point, threshold_of
 from .states import AtState, GradientState, WeightedBasis
+from .system import System
 from .unknowns import basis_of
 
 

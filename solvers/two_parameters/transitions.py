@@ -28,12 +28,13 @@ from ..geometry import Complement
 from ..newton import POLISHED, correct
 from .at_place import polished
 from .branch_points import Born, ClassBeside, born_at, born_of, classes_beside, determinants
-from .extended import ExtendedEquation, Margins, System, Tests, followed_by
+from .extended import ExtendedEquation, Margins, Tests
 from .folds import FoldEquation, null_vectors
 from .plane import Plane
 from .stability import class_determinants
 from .starts import Start, all_beside, beside, first_point, inside_first, located, threshold_of
 from .states import AtState, GradientState
+from .system import System, followed_by
 from .unknowns import Pair, Symmetric, basis_of, moments_from, unknown_among
 
 # Organising points at which first-order lines begin.

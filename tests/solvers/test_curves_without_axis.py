@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from scipy.optimize import root
 
-from meanfield import GegenbauerSeries, HarmonicSeries, InvalidInput, McKeanVlasov, Sphere, open_curve
+from meanfield import GegenbauerSeries, HarmonicSeries, InvalidInput, McKeanVlasov, Outcome, Sphere, open_curve
 from solvers import bifurcation_diagram, curve
 from tests.sphere_galerkin import linearised
 
@@ -211,3 +211,17 @@ def test_directions_of_one_class_that_change_along_a_line_are_warned_of():
     found = curve(diagram.events("transition", "tetrahedral")[0], "w4", (-8.404, -1.2606))
     (warning,) = found.warnings
     assert warning.startswith("the number of unstable directions changes")
+
+
+def test_a_curve_ends_where_its_states_become_even_near_the_uniform_one():
+    """The even state at one end has a tenth of the moments of that at the other, less than a step changes them by."""
+    problem = McKeanVlasov(Sphere(3), GegenbauerSeries((-2.093, -3.082, -2.638)))
+    folds = bifurcation_diagram(problem, (1.4, 1.6), rates=False).events("fold")
+    start = min(folds, key=lambda event: abs(event.coupling - 1.48326784))
+    found = curve(start, "w2", (-4.5, -1.5))
+    assert {found.first_outcome, found.outcome} == {Outcome.JOINED_BRANCH}
+    assert sorted(point.type for point in found.special_points) == ["cusp", "cusp", "tricritical", "tricritical"]
+    for end in (0, -1):
+        # Odd degrees have no moments there.
+        assert np.max(np.abs([found.moments.length(1)[end], found.moments.length(3)[end]])) < 1e-9
+        assert found.moments.length(2)[end] > 0.01
