@@ -9,7 +9,7 @@ from scipy.optimize import minimize_scalar
 from scipy.spatial.transform import Rotation
 
 import solvers
-from meanfield import CosineSeries, GegenbauerSeries, McKeanVlasov, NotResolved, Sphere, State
+from meanfield import CosineSeries, GegenbauerSeries, HarmonicSeries, McKeanVlasov, NotResolved, Sphere, State
 from meanfield.harmonics import largest_degree, packed, place
 from solvers import stationary_states
 from solvers.bases import InvariantBasis, ZonalBasis
@@ -327,6 +327,23 @@ def test_tiny_rates_do_not_depend_on_the_degree():
     assert np.abs(expected[:2] / 1.3140731e-6 - 1.0).max() < 1e-7
     assert np.abs(found.eigenvalues[:5] / expected - 1.0).max() < 1e-8
     assert abs(slowest_rate(state) / expected[0] + 1.0) < 1e-8
+
+
+@pytest.mark.parametrize(
+    "field",
+    [
+        HarmonicSeries((0.0, 0.0, 0.0, -3e-4, 1e-4, 0.0), (0.0,) * 6),
+        HarmonicSeries((0.0, 0.0, 0.0, 2e-4, 0.0, 1e-4), (0.0, 0.0, 0.0, 0.0, 1.5e-4, 0.0)),
+    ],
+)
+def test_rates_that_a_weak_field_splits_are_told_apart(field):
+    """Directions in which states turn, and those that they grow in, come in pairs that nearly agree."""
+    problem = McKeanVlasov(Sphere(3), GegenbauerSeries((0.0, -1.0)), coupling=5.3, confinement=field)
+    states = [state for state in stationary_states(problem, rates=False) if state.layout == "order"]
+    assert len(states) > 5
+    for state in states:
+        slowest = spectrum(state).slowest_rate
+        assert slowest_rate(state) == pytest.approx(slowest, rel=full_rates.TRUNCATION_TOLERANCE, abs=1e-12)
 
 
 def test_the_uniform_state():
