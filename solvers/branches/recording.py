@@ -265,6 +265,7 @@ def _forget_folds_of_rounding(knots: list[Knot], curve: Followed) -> None:
 
 
 def _is_guessed_fold(event: Event) -> bool:
+    """Return whether an event is a fold that is not located to rounding."""
     return event.kind == "fold" and _status(event) == "guess"
 
 

@@ -40,8 +40,10 @@ def neutral_up_to(state: AtState, vanishing: float) -> float:
     vanishing
         The eigenvalue that vanishes all along the curve, as it is, to first order; zero if none does.
     """
-    rounding = EPS * max(1.0, float(np.abs(state.coefficients.attractions).max(initial=0.0)))
-    return ROUNDINGS * rounding + ORDERS * abs(vanishing)
+    coefficients = state.coefficients
+    # Modes that the state has not may be the strongest.
+    largest = max(1.0, float(np.abs(coefficients.attractions).max(initial=0.0)), coefficients.largest)
+    return ROUNDINGS * EPS * largest + ORDERS * abs(vanishing)
 
 
 def stationary_point(state: AtState, problem: Equation, neutral: float = 0.0) -> Point:
