@@ -281,10 +281,6 @@ class Densities(Protocol):
         """Return how many points of a branch are counted at once most cheaply."""
         return 1
 
-    def is_stable(self, point: "Point") -> bool:
-        """Return whether no direction is unstable, up to rounding."""
-        return not any(self.unstable_counts(point))
-
     def turns_freely(self, point: "Point", error: float) -> bool:
         """Return whether the confinement on a branch vanishes, and states turn, at a q known to an error."""
         return False

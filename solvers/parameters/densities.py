@@ -107,10 +107,6 @@ class AlongParameter(Densities):
         """Return whether rounding determines the unstable counts at a point where no direction is neutral."""
         return self._densities.is_counted(frozen(point))
 
-    def is_stable(self, point: Point) -> bool:
-        """Return whether no direction is unstable, up to rounding."""
-        return self._densities.is_stable(frozen(point))
-
     def blocks_of(self, point: Point) -> Any:
         """Return all symmetry blocks at a point."""
         return self._densities.blocks_of(frozen(point))

@@ -53,7 +53,6 @@ class InvariantDensities(Densities):
     birth = staticmethod(birth_in_group)
     births_on_branch = staticmethod(births_without_axis)
     unstable_counts = staticmethod(harmonics.unstable_counts)
-    is_stable = staticmethod(harmonics.is_stable)
     blocks_of = staticmethod(harmonics.blocks_of)
     block_matrix = staticmethod(harmonics.block_matrix)
     copies = staticmethod(harmonics.copies)

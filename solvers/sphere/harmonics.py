@@ -262,12 +262,6 @@ def _counted(point: Point, neutral: float) -> Counts:
     return Counts(counts[True], counts[False], determinants)
 
 
-def is_stable(point: Point) -> bool:
-    """Return whether no direction is unstable, up to rounding."""
-    modes = harmonic_perturbations(point.equation)
-    return not any(_unstable_in(modes, point, block, NEUTRAL)[0] for block in modes.classes)
-
-
 def _unstable_in(
     modes: HarmonicPerturbations, point: Point, block: HarmonicClass, neutral: float
 ) -> tuple[int, float]:
