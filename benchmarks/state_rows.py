@@ -4,7 +4,7 @@ import os
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -13,7 +13,7 @@ from tables import heading, table
 # Milliseconds of CPU time that a user should not wait longer than.
 TARGETS = {"circle, Transformer 5": 60.0}
 TARGET = 1000.0
-NO_RATES = "--no-rates"
+RATES = "--rates"
 # Drawn once from the uniform distribution on (-1, 1).
 RANDOM = (0.024, 0.901, -0.712, 0.897, -0.376, -0.153, 0.655, -0.181)
 ATTRACTING = (-1.0, -0.9, -0.8, -0.9, -0.7, -0.8, -0.6, -0.9)
@@ -31,7 +31,7 @@ class Row:
     states: int
 
 
-def catalogue(rates: bool = True) -> dict[str, Callable[[], object]]:
+def catalogue(rates: bool = False) -> dict[str, Callable[[], object]]:
     """Return the problems by name, each as a function that solves it, with the rates of its states or without."""
     from meanfield import (
         Circle,
@@ -40,6 +40,7 @@ def catalogue(rates: bool = True) -> dict[str, Callable[[], object]]:
         KellerSegel,
         McKeanVlasov,
         Sphere,
+        State,
         Transformer,
         critical_coupling,
     )
@@ -50,7 +51,12 @@ def catalogue(rates: bool = True) -> dict[str, Callable[[], object]]:
     ) -> Callable[[], object]:
         coupling = relative * float(critical_coupling(McKeanVlasov(domain, potential)))
         problem = McKeanVlasov(domain, potential, coupling=coupling, confinement=confinement)
-        return lambda: stationary_states(problem, rates=rates)
+        return lambda: with_rates(stationary_states(problem)) if rates else stationary_states(problem, rates=False)
+
+    def with_rates(states: Sequence[State]) -> Sequence[State]:
+        for state in states:
+            _ = state.slowest_rate
+        return states
 
     circle, sphere = Circle(), Sphere(3)
     single = {degree: GegenbauerSeries((0.0,) * (degree - 1) + (-1.0,)) for degree in range(1, 9)}
@@ -82,7 +88,7 @@ def names() -> list[str]:
     return list(catalogue())
 
 
-def measured(problems: list[str], trees: list[Path], rounds: int, rates: bool = True) -> list[Row]:
+def measured(problems: list[str], trees: list[Path], rounds: int, rates: bool = False) -> list[Row]:
     """Return the rows of all problems in all trees, timed in turn so that a slow moment meets all alike."""
     workers = [_worker(tree, rates) for tree in trees]
     rows = []
@@ -99,7 +105,7 @@ def measured(problems: list[str], trees: list[Path], rounds: int, rates: bool = 
 def _worker(tree: Path, rates: bool) -> subprocess.Popen[str]:
     """Return a process that solves the problems it is told with the packages of a tree."""
     return subprocess.Popen(
-        [sys.executable, __file__, *([] if rates else [NO_RATES])],
+        [sys.executable, __file__, *([RATES] if rates else [])],
         env={**os.environ, "PYTHONPATH": str(tree)},
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
@@ -134,7 +140,7 @@ def report(rows: list[Row], rounds: int) -> str:
 
 def _serve() -> None:
     """Answer every name of a problem that is read with the CPU seconds it takes and the number of its states."""
-    problems = catalogue(rates=NO_RATES not in sys.argv)
+    problems = catalogue(rates=RATES in sys.argv)
     for line in sys.stdin:
         started = time.process_time()
         states = problems[line.strip()]()

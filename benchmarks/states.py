@@ -10,7 +10,7 @@ def arguments() -> argparse.Namespace:
     options = parser(__doc__, rounds=3)
     options.add_argument("--beside", type=Path, help="root of another tree of this package, timed in turn")
     options.add_argument("--only", nargs="+", default=[""], metavar="NAME", help="problems whose names start so")
-    options.add_argument("--no-rates", action="store_true", help="leave the slowest rates of the states out")
+    options.add_argument("--rates", action="store_true", help="read the slowest rate of each state as well")
     return options.parse_args()
 
 
@@ -21,7 +21,7 @@ def main() -> None:
 
     chosen = [name for name in names() if name.startswith(tuple(options.only))]
     trees = [Path(__file__).resolve().parent.parent, *([options.beside] if options.beside else [])]
-    publish(report(measured(chosen, trees, options.rounds, not options.no_rates), options.rounds), options.to)
+    publish(report(measured(chosen, trees, options.rounds, options.rates), options.rounds), options.to)
 
 
 if __name__ == "__main__":

@@ -1,10 +1,10 @@
 """The base of all records of results: read-only arrays, equality by content, a short text."""
 
 import dataclasses
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar
 
 import numpy as np
 
@@ -12,6 +12,8 @@ from .arguments import checked, shown
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+
+Kept = TypeVar("Kept", bound="Record")
 
 # Longest text of a field.
 SHOWN = 60
@@ -24,7 +26,7 @@ class Record:
 
     Arrays are read-only: one that could be written to is copied, so that no other code changes the record. Records
     are equal where all of their fields are, nan being equal to nan, and equal they remain when they are copied or
-    pickled. Their text names arrays by their shapes and leaves out what is at its default.
+    pickled. Their text names arrays by their shapes and leaves out what is at its default or not yet computed.
     """
 
     is_record: ClassVar[bool] = True
@@ -64,35 +66,66 @@ class Record:
     def __eq__(self, other: object) -> bool:
         if type(other) is not type(self):
             return NotImplemented
-        return self is other or all(map(same, self._values(), other._values()))
+        return self is other or all(same(getattr(self, name), getattr(other, name)) for name in self._names())
 
     def __hash__(self) -> int:
         # Numbers are left out: 0.0 equals -0.0, and nan nan.
-        values = self._values()
-        shapes = (getattr(value, "shape", None) for value in values)
+        values = [vars(self).get(name) for name in self._names()]
+        shapes = (value.shape for value in values if isinstance(value, np.ndarray))
         return hash((type(self), *shapes, *(value for value in values if isinstance(value, str))))
 
-    def _values(self) -> list[Any]:
-        """Return the fields, without what was computed from them and is kept."""
-        return [getattr(self, field.name) for field in dataclasses.fields(self)]  # type: ignore[arg-type]
+    def _names(self) -> list[str]:
+        """Return the names of the fields, without those of what was computed from them and is kept."""
+        return [field.name for field in dataclasses.fields(self)]  # type: ignore[arg-type]
 
     def __repr__(self) -> str:
         fields = dataclasses.fields(self)  # type: ignore[arg-type]
-        shown = [field.name for field in fields if field.name != "provenance" and not _is_default(self, field)]
+        known = (field for field in fields if field.name in vars(self) and field.name != "provenance")
+        shown = [field.name for field in known if not _is_default(self, field)]
         return f"{type(self).__name__}({', '.join(f'{name}={brief(getattr(self, name))}' for name in shown)})"
+
+
+class OnDemand:
+    """A field of records, by default None, which those of :func:`deferred` compute when it is first read."""
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self._name = name
+
+    def __get__(self, record: Record | None, owner: type) -> Any:
+        if record is None:
+            return None
+        value = vars(record)[self._name] = vars(record)[_computing(self._name)]()
+        return value
+
+
+def deferred(record: Kept, **fields: Callable[[], Any]) -> Kept:
+    """Return a copy of a record with some fields, of :class:`OnDemand`, given by functions without arguments.
+
+    A function is called when its field is first read, be it by a comparison or for a file, and is pickled with the
+    record.
+    """
+    copied = object.__new__(type(record))
+    known = {name: value for name, value in vars(record).items() if name not in fields}
+    vars(copied).update(known, **{_computing(name): function for name, function in fields.items()})
+    return copied
+
+
+def _computing(name: str) -> str:
+    """Return the name by which a record keeps the function that computes a field."""
+    return f"_compute_{name}"
 
 
 class Row(Record):
     """A record of few fields that may be unpacked and indexed as the tuple of them."""
 
     def __iter__(self) -> Iterator[Any]:
-        return iter(self._values())
+        return iter([getattr(self, name) for name in self._names()])
 
     def __getitem__(self, index: Any) -> Any:
         return tuple(self)[index]
 
     def __len__(self) -> int:
-        return len(self._values())
+        return len(self._names())
 
 
 @checked

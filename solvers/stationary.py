@@ -10,6 +10,8 @@ theorem, or a search that is settled.
 
 import logging
 import time
+from collections.abc import Sequence
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -27,6 +29,7 @@ from meanfield import (
     global_criterion,
 )
 from meanfield.arguments import checked
+from meanfield.base import deferred
 from meanfield.equations import Capability, has_free_energy, require
 from meanfield.records import FREE_ENERGY_GAP, StationaryStates
 
@@ -92,7 +95,7 @@ def stationary_states(
         In a confinement of S^2 whose coefficients amount to a tenth of the noise it is only the one that begins
         without interaction, ``primary``.
     rates
-        Whether to compute the slowest decay rate of each state.
+        Whether the states have slowest decay rates, each of which is computed when it is first read; else None.
     on_failure
         ``"raise"``, or ``"return"`` for the states that were found, with no minimiser named, if a
         branch cannot be followed to the coupling.
@@ -135,8 +138,8 @@ def stationary_states(
     require(problem, Capability.STATIONARY_MAP, "stationary states")
     frame = solvers_of(problem).geometry.frame(problem)
     if frame is not None:
-        turned = stationary_states(frame.problem, depth=depth, rates=rates, on_failure=on_failure, watch=watch)
-        return frame.states(turned)
+        solved = stationary_states(frame.problem, depth=depth, rates=False, on_failure=on_failure, watch=watch)
+        return _rated(frame.states(solved), solved) if rates else frame.states(solved)
     coupling = problem.fixed_coupling
     if not np.isfinite(BEYOND * coupling):
         raise InvalidInput(
@@ -163,11 +166,11 @@ def stationary_states(
             minimiser=index == 0 if minimiser else None,
             minimiser_reason=reason,
             provenance=source,
-            slowest_rate=_rate(state) if rates else None,
         )
         for index, state in enumerate(states)
     )
-    return StationaryStates(known, searched.words, complete, warnings)
+    result = StationaryStates(known, searched.words, complete, warnings)
+    return _rated(result, result) if rates else result
 
 
 def _rotating(found: list[State], searched: Searched, rates: bool, seconds: float) -> StationaryStates:
@@ -178,10 +181,20 @@ def _rotating(found: list[State], searched: Searched, rates: bool, seconds: floa
         zip(SEARCH, (searched.words, False if searched.doubt else None, reason, []), strict=True)
     )
     states = (
-        state.replace(minimiser_reason=reason, provenance=source, slowest_rate=_rate(state) if rates else None)
+        state.replace(minimiser_reason=reason, provenance=source)
         for state in told_apart(sorted(found, key=_energy_and_stability))
     )
-    return StationaryStates(states, searched.words, False if searched.doubt else None)
+    result = StationaryStates(states, searched.words, False if searched.doubt else None)
+    return _rated(result, result) if rates else result
+
+
+def _rated(states: StationaryStates, solved: Sequence[State]) -> StationaryStates:
+    """Return states whose slowest rates, where they are read, are those of the states as they were solved for."""
+    rated = (
+        deferred(state, slowest_rate=partial(_rate, original))
+        for state, original in zip(states, solved, strict=True)
+    )
+    return StationaryStates(rated, states.searched, states.complete, states.warnings)
 
 
 class _Alone(NamedTuple):
@@ -322,6 +335,7 @@ def _stable_first(states: list[State]) -> None:
     states[:count] = sorted(states[:count], key=lambda state: state.unstable or 0)
 
 
+@one_thread()
 def _rate(state: State) -> float | None:
     """Return the slowest decay rate of a state, None if it is not computable or its sign is lost in rounding."""
     try:

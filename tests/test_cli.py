@@ -385,6 +385,19 @@ def test_stationary_json_has_the_keys_of_the_table(capsys):
     assert gaps == sorted(gaps)
 
 
+def test_stationary_waits_for_rates_in_files_only(capsys, monkeypatch):
+    from solvers import stationary
+
+    def refuse(state):
+        raise AssertionError("a rate that nothing shows")
+
+    given = ("stationary", "kuramoto", "--coupling", "3")
+    computed = [state["slowest_rate"] for state in strict_json(succeed(capsys, *given, "--json"))["states"]]
+    assert all(isinstance(rate, float) for rate in computed)
+    monkeypatch.setattr(stationary, "_slowest_rate", refuse)
+    assert "1-cluster" in succeed(capsys, *given)
+
+
 def test_rate_agrees_with_the_closed_form_at_the_uniform_state(capsys):
     values = strict_json(succeed(capsys, "rate", "transformer", "--beta", "5", "--relative", "0.5", "--json"))
     assert values["theory"] == pytest.approx(0.5, rel=8 * EPS)

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ..arguments import ITSELF, checked
-from ..base import Record
+from ..base import OnDemand, Record
 from ..equations import Equation
 from ..harmonics import Layout, Moments, moments_of
 from ..harmonics.moments import per_unit
@@ -58,7 +58,8 @@ class State(Observed):
     modes : int
         Degree up to which the density was resolved.
     slowest_rate : float or None
-        Smallest decay rate over non-rotational modes, in units of 1/time; negative when unstable.
+        Smallest decay rate over non-rotational modes, in units of 1/time; negative when unstable. Of a state from
+        ``stationary_states`` it is computed when it is first read.
     minimiser : bool or None
         Whether it minimises the free energy; None if that is not known.
     minimiser_reason : str
@@ -77,7 +78,7 @@ class State(Observed):
     modes: int
     outcome: Outcome = Outcome.CONVERGED
     label: str = ""
-    slowest_rate: float | None = None
+    slowest_rate: float | None = OnDemand()  # type: ignore[assignment]
     minimiser: bool | None = None
     layout: Layout = "degree"
     provenance: dict[str, Any] = field(default_factory=dict)

@@ -32,6 +32,7 @@ from meanfield.records import StationaryStates, observable_named
 from meanfield.summary import leading_degree
 from meanfield.theory import transition_coupling
 
+from ..watching import Watch
 from .wording import EACH_BRANCH, add_on_failure, heading
 
 
@@ -54,6 +55,8 @@ def stationary(argv: Sequence[str]) -> int:
     set_verbosity(settings.verbose)
     with progress_bar(not settings.quiet and not settings.verbose, "states", "states") as advance:
         states = stationary_states(problem, on_failure=settings.on_failure, watch=advance)
+        if settings.to or settings.json:
+            _compute_rates(states, advance)
     where = provenance(problem, {}, 0.0) | origin(parser, settings)
     where |= {name: states[0].provenance[name] for name in SEARCH}
     try:
@@ -61,6 +64,13 @@ def stationary(argv: Sequence[str]) -> int:
     finally:
         _print_states(problem, states, where, settings)
     return 0
+
+
+def _compute_rates(states: Sequence[State], advance: Watch) -> None:
+    """Compute the slowest rates, which files have and the table has not, in sight of a progress bar."""
+    for index, state in enumerate(states):
+        advance(index, len(states), "rates")
+        _ = state.slowest_rate
 
 
 def _state_writers(

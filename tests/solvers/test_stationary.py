@@ -1,5 +1,8 @@
 """All states at a fixed coupling, found without a seed from the user."""
 
+import copy
+import pickle
+
 import mpmath
 import numpy as np
 import pytest
@@ -7,6 +10,8 @@ import pytest
 from meanfield import (
     Circle,
     CosineSeries,
+    GegenbauerSeries,
+    HarmonicSeries,
     HegselmannKrause,
     InvalidInput,
     Kuramoto,
@@ -14,10 +19,11 @@ from meanfield import (
     McKeanVlasov,
     NotResolved,
     Onsager,
+    Sphere,
     Transformer,
     critical_coupling,
 )
-from solvers import stationary_states
+from solvers import spectrum, stationary_states
 from tests import problems
 
 EPS = np.finfo(float).eps
@@ -212,3 +218,47 @@ def test_at_a_coupling_that_hardly_acts_there_is_one_state(potential, coupling, 
     (only,) = states(potential, coupling, confinement)
     assert only.minimiser
     assert only.unstable == 0
+
+
+@pytest.fixture
+def rates_read(monkeypatch):
+    """Return the list of the labels of the states whose rates are computed."""
+    from solvers import stationary
+
+    read, compute = [], stationary._slowest_rate
+    monkeypatch.setattr(stationary, "_slowest_rate", lambda state: read.append(state.label) or compute(state))
+    return read
+
+
+@pytest.mark.parametrize("confinement", [None, CosineSeries((0.3, -0.2))], ids=["free", "in a field"])
+def test_rates_are_computed_when_they_are_read(confinement, rates_read):
+    problem = McKeanVlasov(Circle(), CosineSeries((-1.0, -0.8)), coupling=3.0, confinement=confinement)
+    found = stationary_states(problem)
+    assert len(found) > 1
+    assert "slowest_rate" not in repr(found[1])
+    assert {found[0], found[1]}.isdisjoint(found[2:])
+    assert rates_read == []
+    rate = found[1].slowest_rate
+    assert rate == found[1].slowest_rate == pytest.approx(spectrum(found[1]).slowest_rate, rel=1e-10)
+    assert f"slowest_rate={rate!r}" in repr(found[1])
+    assert rates_read == [found[1].label]
+
+
+def test_rates_that_were_not_read_are_those_of_copies_as_well():
+    found = stationary_states(McKeanVlasov(Circle(), Kuramoto(), coupling=3.0))
+    copies = [pickle.loads(pickle.dumps(found[0])), copy.deepcopy(found[0]), found[0].replace(label="other")]
+    assert [each.slowest_rate for each in copies] == 3 * [found[0].slowest_rate]
+    assert copies[0] == found[0]
+    assert stationary_states(found[0].problem, rates=False)[0].slowest_rate is None
+
+
+def test_rates_in_a_field_about_another_axis_are_those_about_the_pole():
+    potential = GegenbauerSeries((-1.0, -0.4))
+    upright, tilted = (
+        stationary_states(
+            McKeanVlasov(Sphere(3), potential, coupling=4.0, confinement=HarmonicSeries(cosine=field))
+        )
+        for field in ((0.0, 0.5, 0.0), (0.0, 0.3, 0.4))
+    )
+    expected = [state.slowest_rate for state in upright]
+    assert [state.slowest_rate for state in tilted] == pytest.approx(expected, rel=1e-9)
