@@ -41,8 +41,9 @@ from .spectra import GROWTH, LARGEST_SIZE, LAST_ORDER, MISSED, SAFETY, TOP_SHARE
 from .uniform import uniform_eigenvalues
 from .vacuum import Vacuum
 
-# First number of polynomials: the slowest perturbations need few.
-FIRST_SIZE = 24
+# First number of polynomials: the slowest perturbations need few. More, each by GROWTH, are tried for many states at
+# once so often.
+FIRST_SIZE, SIZES = 24, 3
 # States whose matrices are made at once, at most, and the last azimuthal order: more are hardly ever needed.
 TOGETHER, ORDERS = 64, 8
 # Truncation may change a rate by this share.
@@ -80,7 +81,7 @@ def rates_together(states: Sequence[State]) -> Floats:
     rates = np.full(len(states), np.nan)
     exponents = [exponent_of(state) for state in states]
     alone = [is_uniform(state) or Vacuum(each).there for state, each in zip(states, exponents, strict=True)]
-    for size in (FIRST_SIZE, int(GROWTH * FIRST_SIZE)):
+    for size in (int(GROWTH**tries * FIRST_SIZE) for tries in range(SIZES)):
         waiting = np.flatnonzero(np.isnan(rates) & ~np.array(alone, dtype=bool)).tolist()
         for grid, some in _grids([exponents[place] for place in waiting], stepped(size + ORDERS)).items():
             places = [waiting[each] for each in some]
