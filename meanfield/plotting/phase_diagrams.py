@@ -15,7 +15,7 @@ from scipy.interpolate import CubicSpline
 from ..arguments import checked
 from ..equations import has_free_energy
 from ..records import FREE_ENERGY_GAP
-from ..records.curves import FINER, Curve, OrganisingPoint
+from ..records.curves import FINER, SAME_VALUE, Curve, OrganisingPoint
 from ..records.phase_diagram import PhaseDiagram, Region
 from .appearance import COLOURS, STRONG, plain_frame
 from .captions import branch_name, caption_parts_over, joined, legend_above
@@ -52,8 +52,6 @@ ROW = 3
 # Distances above and below a curve, in windows, at which it is asked whether it separates regions: the small ones
 # where these are thin, as towards a cusp.
 BESIDE = (2e-3, 2e-4, 2e-5)
-# A line is vertical up to this share of the width.
-STRAIGHT = 1e-9
 
 
 @checked
@@ -218,10 +216,10 @@ def _separates(diagram: PhaseDiagram, curve: Curve, track: Floats) -> NDArray[np
     x, y = track.T
     unit = diagram.window[1] - diagram.window[0]
     middles = np.linspace(0.0, len(curve) - 1.0, 2 * x.size - 1)[1::2]
-    if _is_vertical(diagram, curve):
+    if _rises(curve):
         # Where the confinement vanishes the minimiser turns, unless another line or the uniform state has it.
         couplings = CubicSpline(np.arange(len(curve)), curve.coupling)(middles)
-        others = [_gaps_at(each, couplings) for each in diagram.curves if _beside(diagram, each, curve)]
+        others = [_gaps_at(each, couplings) for each in diagram.curves if _beside(each, curve)]
         return np.asarray(_gaps_at(curve, couplings) < np.min([np.zeros(middles.size), *others], axis=0))
     found = [
         # Where directions are unstable on both sides nothing that is stable changes.
@@ -234,18 +232,15 @@ def _separates(diagram: PhaseDiagram, curve: Curve, track: Floats) -> NDArray[np
     return np.array(found, dtype=bool)
 
 
-def _is_vertical(diagram: PhaseDiagram, curve: Curve) -> bool:
-    """Return whether the parameter does not change along a first-order line."""
-    width = diagram.interval[1] - diagram.interval[0]
-    rises = curve.type == "transition" and bool(np.ptp(curve.coupling) > 0.0)
-    return rises and bool(np.ptp(curve.first) <= STRAIGHT * width)
+def _rises(curve: Curve) -> bool:
+    """Return whether the coupling alone changes along a first-order line."""
+    return curve.type == "transition" and curve.vertical and bool(np.ptp(curve.coupling) > 0.0)
 
 
-def _beside(diagram: PhaseDiagram, one: Curve, other: Curve) -> bool:
-    """Return whether a line is another one than a vertical one at the same value of the parameter."""
-    width = diagram.interval[1] - diagram.interval[0]
-    near = abs(float(one.first[0] - other.first[0])) <= STRAIGHT * width
-    return one is not other and _is_vertical(diagram, one) and near
+def _beside(one: Curve, other: Curve) -> bool:
+    """Return whether a line is another one than one along which the coupling alone changes at the same value."""
+    near = bool(abs(one.first[0] - other.first[0]) <= SAME_VALUE * (one.interval[1] - one.interval[0]))
+    return one is not other and near and _rises(one)
 
 
 def _gaps_at(curve: Curve, couplings: Floats) -> Floats:

@@ -30,6 +30,8 @@ CurveType = Literal["threshold", "fold", "transition", "branch point"]
 OrganisingType = Literal["tricritical", "cusp", "mode interaction", "triple point", "end point"]
 # What stands for 0 where a parameter that is 0 would not be one.
 _ROUNDING = float(np.finfo(float).eps)
+# Values of the first parameter are the same up to this share of the interval.
+SAME_VALUE = 1e-9
 # The points of a summary that are not organising points: the first and the last.
 _WIDTH = 12
 # Points between two points of a curve where it is smoothed.
@@ -259,6 +261,11 @@ class Curve(SavedRecord, Observed):
         """(P,) derivative of the second parameter in the first; nan where the curve is vertical."""
         first, second = self.tangent.T
         return np.asarray(np.divide(second, first, out=np.full(first.shape, np.nan), where=first != 0.0))
+
+    @property
+    def vertical(self) -> bool:
+        """Whether the first parameter is the same at all points, up to a share of 1e-9 of the interval."""
+        return bool(np.ptp(self.first) <= SAME_VALUE * (self.interval[1] - self.interval[0]))
 
     @property
     def moments(self) -> Moments:

@@ -22,8 +22,6 @@ PASSING = 3
 # The heights, as shares of the way to the strongest coupling of the window, at which states on two sides of zero
 # field are taken; their moments are those of a known line within this, between the points of that.
 HEIGHTS, SAME_STATE = (0.99, 0.75, 0.5, 0.25, 0.1), 0.02
-# A line is vertical up to this share of the interval.
-STRAIGHT = 1e-9
 # So do those of a triple point, by the moments of so many degrees.
 COMPARED = 4
 
@@ -261,7 +259,7 @@ def _has_pair(line: Curve, point: OrganisingPoint, pair: tuple[int, int]) -> boo
     if line.other_cosine is not None and line.other_sine is not None:
         known[1] = _lengths(domain, line.layout, line.other_cosine, line.other_sine)
     # Along a vertical line the coupling changes alone.
-    column = int(np.ptp(line.first) <= STRAIGHT * (line.interval[1] - line.interval[0]))
+    column = int(line.vertical)
     along = CubicHermiteSpline(line.arclength, line.values[:, column], line.tangent[:, column])
     passed = along.solve((float(point.values[0]), float(point.coupling))[column], extrapolate=False)
     found = np.moveaxis(CubicSpline(line.arclength, known, axis=1)(passed), 1, 0)

@@ -41,8 +41,8 @@ from .spectra import GROWTH, LARGEST_SIZE, LAST_ORDER, MISSED, SAFETY, TOP_SHARE
 from .uniform import uniform_eigenvalues
 from .vacuum import Vacuum
 
-# First number of polynomials: the slowest perturbations need few. More, each by GROWTH, are tried for many states at
-# once so often.
+# First number of polynomials: the slowest perturbations need few. For many states at once so many are tried, each
+# GROWTH times the one before.
 FIRST_SIZE, SIZES = 24, 3
 # States whose matrices are made at once, at most, and the last azimuthal order: more are hardly ever needed.
 TOGETHER, ORDERS = 64, 8
