@@ -241,9 +241,14 @@ class ClassMatrices:
         y = factor.T @ vectors
         return [Pair(float(level), x[:, k], y[:, k]) for k, level in enumerate(values)]
 
-    def slowest(self, bound: float) -> Pair:
-        """Return the pair of the lowest rate, rotations excluded; faster if not far above an estimated bound."""
-        inverse = _inverse_below(self, max(-bound, LEAST_SHIFT) if np.isfinite(bound) else FIRST_SHIFT)
+    def slowest(self, bound: float, beside: float = np.inf) -> Pair:
+        """Return the pair of the lowest rate, rotations excluded.
+
+        It is faster if an estimated bound is not far below or, where there is none, if the rate beside is that of
+        another class.
+        """
+        growth = max(FIRST_SHIFT, -BEYOND_KNOWN * beside)
+        inverse = _inverse_below(self, max(-bound, LEAST_SHIFT) if np.isfinite(bound) else growth)
         # What is left of other eigenvectors is small, but of rates as large as they are: once more the inverse.
         x = inverse(_largest(inverse))
         y = inverse.witten(x)

@@ -125,7 +125,7 @@ def _lowest(whole: Linearisation, bounds: dict[Harmonic, float]) -> tuple[list[_
         if slowest is not None and bound > slowest.pair.level + slowest.noise:
             break
         block = whole.matrices(table)
-        pair = block.slowest(bound)
+        pair = block.slowest(bound, np.inf if slowest is None else slowest.pair.level)
         found.append(_Lowest(block, pair, block.rounding(pair), block.truncation(pair)))
         if slowest is None or pair.level < slowest.pair.level:
             slowest = found[-1]
