@@ -357,14 +357,13 @@ class StationaryEquation:
         """Return a function that multiplies rows by the Jacobian of even densities, and the derivative in q."""
         cosines = self.basis.cosines
         assert cosines is not None
-        covariances = cosines.covariance_products(moments)
+        covariances, weights = cosines.covariance_products(moments), -self.doubled * self.signed_scales
 
         def times(rows: Floats) -> Floats:
-            answer = covariances(self.signed_scales * rows)
-            return np.asarray(self.signs * rows - q * self.doubled * self.signed_scales * answer)
+            answer = q * weights * covariances(self.signed_scales * rows)
+            return np.asarray(answer + (rows if self._attractive else self.signs * rows))
 
-        answer = covariances((self.signed_scales * b)[None])[0]
-        return times, np.asarray(-self.doubled * self.signed_scales * answer)
+        return times, weights * covariances((self.signed_scales * b)[None])[0]
 
     def distances(self, q: float) -> Floats:
         """Return 1 - q/q_k for the couplings q_k at which modes are critical at the uniform state: sigma_k J_kk."""
@@ -495,5 +494,6 @@ class StationaryEquation:
         if to.basis.degrees.size == self.basis.degrees.size:
             return b
         means = np.zeros(to.basis.degrees.size)
-        means[np.isin(to.basis.degrees, self.basis.degrees)] = b / self.scales
+        known = np.bincount(self.basis.degrees, minlength=int(to.basis.degrees.max()) + 1) > 0
+        means[known[to.basis.degrees]] = b / self.scales
         return to.scales * means

@@ -37,6 +37,10 @@ NEUTRAL = 3e-14
 ROUNDING = 16 * EPS
 # Partitioned matrices that change by less than this from step to step are not partitioned again.
 CHANGED = 0.01
+# Steps that are not the last are solved for to this share of the residual.
+FORCING = 0.1
+# Tangents are solved for to this share of the last step, which moves them by its length.
+TANGENT = 0.01
 
 
 @dataclass(frozen=True)
@@ -180,9 +184,9 @@ def _eliminated(
 class _Reduction:
     """Newton's steps by factorisations of the strong modes alone, beside one state.
 
-    Of a step that is not the last one half of the digits are enough, those of the next one being as many more: that
-    is no longer than after a whole step, and its tangent as near to that of the solution. A factorisation serves
-    the next step too, as long as the matrix changes by little.
+    A step that is not the last one leaves its square as error. It is solved for to a share below the size of the
+    residual, so that the next one is no longer than after a whole step. With the last step the tangent needs to be
+    known no better than it moves. A factorisation serves the next step too, while the matrix changes by little.
     """
 
     def __init__(self, equation: StationaryEquation, border: tuple[Floats, float], last_step: float) -> None:
@@ -190,6 +194,7 @@ class _Reduction:
         self._border = border
         # Steps up to this may be the last.
         self._final = max(last_step, LATE_STEP)
+        self._share = max(WEAK_ROUNDING, TANGENT * last_step)
         self._along: Floats | None = None
         self._held: tuple[Partition, float, Floats] | None = None
 
@@ -216,9 +221,11 @@ class _Reduction:
             along_b, along_q = self._border if along is None else along()
             self._along = along_b / -along_q if along_q != 0.0 else np.zeros_like(b)
         near = np.array((np.zeros_like(b), self._along))
-        precise = greatest(evaluation.residual) <= self._final
+        size = greatest(evaluation.residual)
+        precise, rough = size <= self._final, max(HALF_OF_THE_DIGITS, FORCING * size)
         while True:
-            solved = partition.solved(times, sides, WEAK_ROUNDING if precise else HALF_OF_THE_DIGITS, near, least)
+            shares = (WEAK_ROUNDING, self._share) if precise else (rough, rough)
+            solved = partition.solved(times, sides, shares, near, least)
             step = None if solved is None else _eliminated(solved[0], solved[1], *self._border, negative)
             if solved is None or step is None:
                 return None
@@ -229,7 +236,7 @@ class _Reduction:
                 count = partition.negative(within=change)
                 if count is None:
                     own = self._equation.partition(q, moments)
-                    count = None if own is None else own.negative(lambda: times)
+                    count = None if own is None else own.negative(lambda: (times, None))
                 return None if count is None else step._replace(negative=count)
             near, precise = solved, True
 

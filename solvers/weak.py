@@ -24,7 +24,7 @@ bounds of the last term: the number is proved again.
 """
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -81,13 +81,16 @@ class Partition:
     _squares: dict[float, Floats] = field(default_factory=dict)
     _factors: dict[tuple[float, float], Factor] = field(default_factory=dict, init=False)
 
-    def negative(self, products: Callable[[], Products] | None = None, within: float = 0.0) -> int | None:
+    def negative(
+        self, products: Callable[[], tuple[Products, Floats | None]] | None = None, within: float = 0.0
+    ) -> int | None:
         """Return the number of negative eigenvalues, or None if the bounds do not determine it.
 
         Parameters
         ----------
         products
-            Makes the product of J with each of some rows, for where the bounds do not tell the number.
+            Makes the product of J with each of some rows, for where the bounds do not tell the number, and a row
+            that may be near a neutral direction, or None.
         within
             The number is that of all matrices whose difference from J has at most this norm.
         """
@@ -95,27 +98,38 @@ class Partition:
         fewest = self._factor(self.above + within, within).negative if most else 0
         if fewest == most:
             return fewest + int(np.count_nonzero(self.signs < 0.0))
-        return None if products is None or fewest > most else self._decided(products(), fewest, most)
+        return None if products is None or fewest > most else self._decided(*products(), fewest, most)
 
-    def _decided(self, times: Products, fewest: int, most: int) -> int | None:
+    def _decided(self, times: Products, neutral: Floats | None, fewest: int, most: int) -> int | None:
         """Return the number of negative eigenvalues from a product and the bounds of the number, or None."""
-        size, middle = len(self.strong), self._complement(self._middle)
-        _, doubtful, *_ = lapack.dsyevr(middle.T, range="I", il=fewest + 1, iu=most, overwrite_a=1)
-        strong = doubtful[:, : most - fewest].T
+        size, changes = len(self.strong), None
+        moved = None
+        if neutral is not None and most == fewest + 1:
+            # Where J y = 0 the solution is y/(Z^T y).
+            changes = neutral[None] / max(float(np.linalg.norm(neutral[:size])), TINY)
+            moved = self._moved(changes[:, :size])
+        if moved is None:
+            _, doubtful, *_ = lapack.dsyevr(
+                self._complement(self._middle).T, range="I", il=fewest + 1, iu=most, overwrite_a=1
+            )
+            changes, moved = None, self._moved(doubtful[:, : most - fewest].T)
+        if moved is None:
+            return None
+        partition, strong, known = moved
+        lower, upper = (partition._inverse(shift) for shift in (-self.below, self.above))
+        near = partition._inverse(self._middle)
+        if near is None or lower is None or upper is None:
+            return None
         sides = np.zeros((most - fewest, size + self.signs.size))
         sides[:, :size] = strong
-        moved = replace(self, strong=self.strong + strong.T @ strong)
-        known = moved.negative()
-        lower, near, upper = (moved._inverse(shift) for shift in (-self.below, self._middle, self.above))
-        if known is None or lower is None or near is None or upper is None:
-            return None
-        weights, solved, changes = moved._weights(), np.zeros_like(sides), near(sides)
+        identity, weights, solved = np.eye(len(sides)), partition._weights(), np.zeros_like(sides)
+        changes = near(sides) if changes is None else changes
         for _ in range(STEPS):
             solved += changes
             residual = sides - times(solved)
             residual[:, :size] -= (solved[:, :size] @ strong.T) @ strong
             moves = (sides + residual) @ solved.T
-            left = np.eye(len(sides)) - 0.5 * (moves + moves.T)
+            left = identity - 0.5 * (moves + moves.T)
             if np.vdot(residual, residual) <= max(NOISE, SMALL_SHARE * np.abs(left.diagonal()).min()):
                 ends = np.linalg.eigvalsh([left - residual @ inverse(residual).T for inverse in (lower, upper)])
                 fewest, most = np.count_nonzero(ends < 0.0, axis=1).tolist()
@@ -127,11 +141,17 @@ class Partition:
             changes = weight * near(residual) + (weight - 1.0) * changes
         return None
 
+    def _moved(self, strong: Floats) -> "tuple[Partition, Floats, int] | None":
+        """Return the matrix with directions of the strong modes moved up, these and its negative eigenvalues."""
+        moved = replace(self, strong=self.strong + strong.T @ strong)
+        known = moved.negative()
+        return None if known is None else (moved, strong, known)
+
     def solved(
         self,
         times: Products,
         sides: Floats,
-        rounding: float = ROUNDING,
+        shares: Sequence[float],
         near: Floats | None = None,
         least: float = 0.0,
     ) -> Floats | None:
@@ -143,8 +163,8 @@ class Partition:
             The product of J with each of some rows.
         sides
             Right-hand sides, (count, k + n).
-        rounding
-            The share of a solution that the last step may have.
+        shares
+            The share of each solution that the last step may have.
         near
             Rows near the solutions, from which the iteration starts; zero by default.
         least
@@ -166,7 +186,7 @@ class Partition:
                 solution[row] += change
                 # Of each row on its own, for their sizes differ.
                 length, scale = greatest(change), greatest(solution[row]) + TINY
-                if length <= max(rounding * scale, least):
+                if length <= max(shares[row] * scale, least):
                     continue
                 if not length < 0.5 * previous[row]:
                     if not length <= STALLED * scale:

@@ -279,19 +279,20 @@ class CosineBasis(Basis):
     def covariance_products(self, moments: Floats) -> Callable[[Floats], Floats]:
         """Return the function from rows to their products with the covariance matrix, by transforms."""
         transform = planned(CosineTransform, self.nodes)
-        transform.input[:] = moments
-        transform.execute()
-        density, means = transform.output / (2 * self.nodes), moments[self._modes]
+        buffer, output, execute = transform.input, transform.output, transform.execute
+        buffer[:] = moments
+        execute()
+        density, means = output / (4 * self.nodes), moments[self._modes]
 
         def products_with(rows: Floats) -> Floats:
             products = np.empty_like(rows)
             for row, product in zip(rows, products, strict=True):
-                transform.input[:] = 0.0
-                transform.input[self._modes] = 0.5 * row
-                transform.execute()
-                np.multiply(transform.output, density, out=transform.input)
-                transform.execute()
-                np.subtract(transform.output[self._modes], transform.output[0] * means, out=product)
+                buffer[:] = 0.0
+                buffer[self._modes] = row
+                execute()
+                np.multiply(output, density, out=buffer)
+                execute()
+                np.subtract(output[self._modes], output.item(0) * means, out=product)
             return products
 
         return products_with

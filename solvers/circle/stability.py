@@ -18,7 +18,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from itertools import groupby
 from operator import attrgetter
-from typing import Any, Literal, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -34,11 +34,11 @@ from ..inertia import diagonals, signature
 from ..newton import NEUTRAL
 from ..pinning import count_beside_rotation, is_weak
 from ..projectors import add_projectors, plus_projector
-from ..significant import even_size, significant_degrees, strengths
-from ..transforms import FourierTransform, planned
-from ..weak import Partition, Products, strong_modes
+from ..significant import significant_degrees, strengths
+from ..weak import Partition, strong_modes
 from .moments import padded
-from .tables import States, Tables, places, places_of_pairs, states_of
+from .products import block_products
+from .tables import Parity, Part, States, Tables, places, places_of_pairs, states_of
 
 # With more modes than this the blocks of a rotation symmetry are counted one by one.
 DIVIDED = 64
@@ -48,8 +48,6 @@ TOGETHER, NUMBERS_AT_ONCE = 32, 2**16
 ROWS_AT_ONCE = 64
 # Parts of the modes: all of them, and all that are not multiples of the symmetry.
 ALL, OTHERS = -1, -2
-
-Parity = Literal["even", "odd", "mixed"]
 
 
 @dataclass(frozen=True)
@@ -73,20 +71,6 @@ class Block:
         """Return the name of the block at a state of a symmetry."""
         kinds = {"even": "cosine", "odd": "sine", "mixed": "cosine and sine"}
         return f"{kinds[self.parity]} modes of class {self.residue} modulo {symmetry}"
-
-
-class Part(NamedTuple):
-    """Some of the modes, with the places of their means in the moments of states of a symmetry.
-
-    ``turning`` times the means is the rotation mode.
-    """
-
-    degrees: Integers
-    signs: Floats
-    roots: Floats
-    turning: Floats
-    repulsive: tuple[int, int]
-    means: Integers
 
 
 @dataclass(frozen=True, eq=False)
@@ -138,10 +122,13 @@ class Perturbations:
         The determinants are those of the matrices, nan where these are not factorised.
         """
         first = states.points[0]
-        repulsive = self._repulsive(first, self._part(residue))
+        part = self._part(residue)
+        repulsive = self._repulsive(first, part)
         partition = self._partition(states, parity, residue, neutral) if len(states.points) == 1 else None
         if partition is not None:
-            proved = partition.negative(partial(self._products, first, parity, residue, neutral))
+            rotates = self._rotates(parity, residue)
+            products = partial(block_products, part, first, parity, residue, neutral, rotates=rotates)
+            proved = partition.negative(products)
             if proved is not None:
                 return np.array([proved - repulsive]), np.array([np.nan])
         compiled = self._compiled(states, parity, residue)
@@ -198,34 +185,6 @@ class Perturbations:
             above += float(squares[count:].sum() / max(squares.sum(), np.finfo(float).tiny))
         signs = -equation.sign * part.signs[count:]
         return Partition(rows[0, :, :count], rows[0, :, count:], signs, below, above)
-
-    def _products(self, point: Point, parity: Parity, residue: int, neutral: float) -> Products:
-        """Return the product of the matrix of a part plus ``neutral`` with rows, a function, by transforms."""
-        part, phase = self._part(residue), 1.0 if parity == "even" else -1j
-        scaled, diagonal = part.signs * part.roots, neutral - point.equation.sign * part.signs
-        means = np.append(point.moments, 0.0).take(part.means)
-        turn = part.turning * means if self._rotates(parity, residue) else np.zeros(means.size)
-        turn /= max(float(np.linalg.norm(turn)), np.finfo(float).tiny)
-        # The moments of the density end at half of the nodes, and the modes far before them; few sizes are planned.
-        last = self.symmetry * (self.moments - 1)
-        nodes = even_size(2 * last)
-        transform = planned(FourierTransform, nodes)
-        transform.coefficients[:] = 0.0
-        transform.coefficients[: last + 1 : self.symmetry] = point.moments
-        transform.synthesise()
-        density = transform.values * (-2.0 * point.q / (point.equation.strongest * nodes))
-
-        def times(row: Floats) -> Floats:
-            transform.coefficients[:] = 0.0
-            transform.coefficients[part.degrees] = 0.5 * phase * scaled * row
-            transform.synthesise()
-            transform.values *= density
-            transform.analyse()
-            product = transform.coefficients
-            correlated = (np.conj(phase) * product[part.degrees]).real - product[0].real * means
-            return np.asarray(diagonal * row + scaled * correlated + turn * (turn @ row))
-
-        return lambda rows: np.array([times(row) for row in rows])
 
     def _rotates(self, parity: Parity, residue: int) -> bool:
         """Return whether the rotation mode is in a part and its eigenvalue is moved to one."""

@@ -2,12 +2,28 @@
 
 import functools
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
 
 from ..bases import Floats, Integers
 from ..branches.continuation import Point
+
+Parity = Literal["even", "odd", "mixed"]
+
+
+class Part(NamedTuple):
+    """Some of the modes, with the places of their means in the moments of states of a symmetry.
+
+    ``turning`` times the means is the rotation mode.
+    """
+
+    degrees: Integers
+    signs: Floats
+    roots: Floats
+    turning: Floats
+    repulsive: tuple[int, int]
+    means: Integers
 
 
 class States(NamedTuple):

@@ -8,13 +8,14 @@ import pytest
 from meanfield import Circle, CosineSeries, HegselmannKrause, KellerSegel, Logarithmic, McKeanVlasov, Onsager
 from solvers.branches.continuation import Point, state_at
 from solvers.circle import CIRCLE
+from solvers.circle.products import block_products
 from solvers.circle.stability import OTHERS, Perturbations, perturbations
 from solvers.circle.tables import states_of
 from solvers.equation import StationaryEquation
 from solvers.inertia import count_negative
-from solvers.newton import NEUTRAL, POLISHED, correct
+from solvers.newton import NEUTRAL, POLISHED, Newton, correct
 from solvers.sizing import stationary_equation
-from solvers.weak import Partition
+from solvers.weak import ROUNDING, Partition
 
 EPS = float(np.finfo(float).eps)
 FIELD = CosineSeries((0.0, -0.3))
@@ -62,7 +63,8 @@ def test_partition_agrees_with_the_whole_jacobian(case: tuple[Any, int, int, Any
     rows = np.random.default_rng(seed).normal(size=(2, b.size))
     np.testing.assert_allclose(times(rows), rows @ whole, rtol=0.0, atol=1e3 * EPS * size)
     np.testing.assert_allclose(slope, derivative, rtol=0.0, atol=1e3 * EPS * size)
-    solved = partition.solved(times, rows)
+    whole_digits = (ROUNDING, ROUNDING)
+    solved = partition.solved(times, rows, whole_digits)
     assert solved is not None
     smallest = np.abs(np.linalg.eigvalsh(whole)).min()
     bound = 1e3 * EPS * size * 10.0 / smallest
@@ -75,14 +77,16 @@ def test_partition_agrees_with_the_whole_jacobian(case: tuple[Any, int, int, Any
         return times(some)
 
     # Half of the digits take half of the products, and what is left is had from there; rows end one by one.
-    rough = partition.solved(counted, rows, 1e-8)
+    rough = partition.solved(counted, rows, (1e-8, 1e-8))
     assert rough is not None
     half = sum(calls)
     np.testing.assert_allclose(rough, expected, rtol=0.0, atol=1e-8 * np.abs(expected).max())
-    np.testing.assert_allclose(partition.solved(counted, rows, near=rough), expected, rtol=0.0, atol=bound)
+    np.testing.assert_allclose(
+        partition.solved(counted, rows, whole_digits, near=rough), expected, rtol=0.0, atol=bound
+    )
     assert half <= 16
     assert sum(calls) - half <= 16
-    enough = partition.solved(times, rows * [[1e-9], [1.0]], least=1e-12)
+    enough = partition.solved(times, rows * [[1e-9], [1.0]], whole_digits, least=1e-12)
     np.testing.assert_allclose(enough, expected * [[1e-9], [1.0]], rtol=0.0, atol=1e-12)
     assert partition.negative() in (None, count_negative(whole.copy()))
 
@@ -143,6 +147,44 @@ def test_point_takes_one_partition_for_its_steps(monkeypatch: pytest.MonkeyPatch
     np.testing.assert_allclose(whole @ found.tangent_b, -found.tangent_q * derivative, rtol=0.0, atol=1e-12)
 
 
+def test_tangent_is_solved_for_as_well_as_the_point_is_known(monkeypatch: pytest.MonkeyPatch) -> None:
+    """One step from a guess as near as predictions are: fewer products, the same point, the tangent to its digits."""
+    point, _ = partition_of_a_state(HegselmannKrause(0.8), 2.0, 1)
+    equation, rows = point.equation, list[int]()
+    made = StationaryEquation.products
+
+    def counted(self: StationaryEquation, *args: Any) -> Any:
+        times, derivative = made(self, *args)
+
+        def counting(some: Any) -> Any:
+            rows.append(len(some))
+            return times(some)
+
+        return counting, derivative
+
+    monkeypatch.setattr(StationaryEquation, "products", counted)
+    tangent = point.solution.tangent_b, point.solution.tangent_q
+    bend = np.cos(np.arange(point.b.size)) / np.arange(1.0, 1.0 + point.b.size) ** 2
+    found = {}
+    for last_step in (1e-8, 1e-12):
+        rows.clear()
+        start = point.b + 3e-9 * bend, point.q
+        found[last_step] = (
+            correct(
+                equation, *start, *tangent, Newton(last_step), along=lambda: (tangent[0] + 1e-6 * bend, tangent[1])
+            ),
+            sum(rows),
+        )
+    (near, few), (exact, many) = found.values()
+    assert near is not None
+    assert exact is not None
+    np.testing.assert_allclose(near.b, exact.b, rtol=0.0, atol=64 * EPS)
+    whole, derivative = equation.linearise(near.b, near.q, near.evaluation.gibbs.moments)
+    assert np.abs(whole @ near.tangent_b + near.tangent_q * derivative).max() < 1e-8
+    # With the tangent to rounding the first step alone takes as many as both.
+    assert few <= 0.8 * many
+
+
 def partition_of_a_state(potential: Any, relative: float, symmetry: int) -> tuple[Point, Perturbations]:
     """Return a cluster state with many modes and the modes that decide its stability."""
     equation = stationary_equation(CIRCLE, McKeanVlasov(Circle(), potential), symmetry, 1, unknowns=512)
@@ -171,8 +213,35 @@ def test_stability_of_many_modes_is_that_of_the_whole_matrix(symmetry: int) -> N
         rest = np.linalg.eigvalsh(whole[count:, count:] - np.diag(partition.signs))
         assert -partition.below - 64 * EPS <= rest[0] <= rest[-1] <= partition.above + 64 * EPS
         rows = np.random.default_rng(0).normal(size=(2, len(whole)))
-        products = modes._products(point, parity, residue, NEUTRAL)(rows)  # type: ignore[arg-type]
-        np.testing.assert_allclose(products, rows @ whole + NEUTRAL * rows, rtol=0.0, atol=4 * EPS * np.sqrt(1024))
+        rotates = modes._rotates(parity, residue)  # type: ignore[arg-type]
+        times, _ = block_products(
+            modes._part(residue),
+            point,
+            parity,
+            residue,
+            NEUTRAL,
+            rotates=rotates,  # type: ignore[arg-type]
+        )
+        np.testing.assert_allclose(
+            times(rows), rows @ whole + NEUTRAL * rows, rtol=0.0, atol=4 * EPS * np.sqrt(1024)
+        )
+
+
+@pytest.mark.parametrize("symmetry", [2, 3, 4, 5])
+def test_shifts_of_separated_clusters_are_nearly_neutral(symmetry: int) -> None:
+    """In every class but the first, for cosines and sines, they are the direction whose eigenvalue is the smallest."""
+    point, modes = partition_of_a_state(HegselmannKrause(0.5), 2.2, symmetry)
+    states = states_of([point])
+    for residue in range(1, symmetry // 2 + 1):
+        for parity in ("even", "odd")[2 * residue == symmetry :]:
+            whole = modes.matrices(states, parity, residue)[0]  # type: ignore[arg-type]
+            part = modes._part(residue)
+            _, shifts = block_products(part, point, parity, residue, 0.0, rotates=False)  # type: ignore[arg-type]
+            assert shifts is not None
+            assert np.linalg.norm(whole @ shifts) < 3e-4 * np.linalg.norm(shifts)
+            values, vectors = np.linalg.eigh(whole)
+            nearest = vectors[:, np.abs(values).argmin()]
+            assert abs(nearest @ shifts) > (1.0 - 1e-6) * np.linalg.norm(shifts)
 
 
 @pytest.mark.parametrize(
@@ -181,6 +250,40 @@ def test_stability_of_many_modes_is_that_of_the_whole_matrix(symmetry: int) -> N
 @pytest.mark.parametrize("seed", range(4))
 def test_nearly_neutral_directions_are_decided_by_products(eigenvalues: tuple[float, ...], seed: int) -> None:
     """A matrix some of whose eigenvalues are within the bounds of the weak block of zero; none at zero is decided."""
+    whole, partition = nearly_neutral(eigenvalues, seed)
+    expected = int(np.count_nonzero(partition.signs < 0.0) + sum(value < 0.0 for value in eigenvalues))
+    assert partition.negative() is None
+    assert partition.negative(lambda: (lambda rows: rows @ whole, None)) == (
+        None if 0.0 in eigenvalues else expected
+    )
+
+
+@pytest.mark.parametrize("eigenvalue", [1e-6, 3e-14, -3e-14, -1e-9])
+@pytest.mark.parametrize("seed", range(4))
+def test_direction_that_is_known_saves_products(eigenvalue: float, seed: int) -> None:
+    """The eigenvector with an error takes fewer; any other row, or none of the strong modes, spoils nothing."""
+    whole, partition = nearly_neutral((eigenvalue,), seed)
+    expected = int(np.count_nonzero(partition.signs < 0.0)) + (eigenvalue < 0.0)
+    values, vectors = np.linalg.eigh(whole)
+    generator = np.random.default_rng(seed)
+    other = generator.normal(size=len(whole))
+    known = 3.0 * vectors[:, np.abs(values).argmin()] + 1e-5 * other
+    weak = np.where(np.arange(len(whole)) < len(partition.strong), 0.0, other)
+    taken = []
+    for row in (None, known, other, weak):
+        calls: list[int] = []
+
+        def times(rows: Any, calls: list[int] = calls) -> Any:
+            calls.append(len(rows))
+            return rows @ whole
+
+        assert partition.negative(lambda row=row, times=times: (times, row)) == expected  # type: ignore[misc]
+        taken.append(len(calls))
+    assert taken[1] < taken[0]
+
+
+def nearly_neutral(eigenvalues: tuple[float, ...], seed: int) -> tuple[Any, Partition]:
+    """Return a random matrix with some eigenvalues of its Schur complement, and the same partitioned."""
     generator = np.random.default_rng(seed)
     strong, size, count = 12, 80, len(eigenvalues)
     signs = np.where(generator.random(size - strong) < 0.2, -1.0, 1.0)
@@ -195,11 +298,7 @@ def test_nearly_neutral_directions_are_decided_by_products(eigenvalues: tuple[fl
     assert values[count] > 0.1
     lowest = vectors[:, :count]
     whole[:strong, :strong] += (lowest * (np.array(eigenvalues) - values[:count])) @ lowest.T
-    partition = Partition(whole[:strong, :strong], coupling, signs, 0.1, 0.1)
-    expected = int(np.count_nonzero(signs < 0.0) + sum(value < 0.0 for value in eigenvalues))
-    found = partition.negative(lambda: lambda rows: rows @ whole)
-    assert partition.negative() is None
-    assert found == (None if 0.0 in eigenvalues else expected)
+    return whole, Partition(whole[:strong, :strong], coupling, signs, 0.1, 0.1)
 
 
 def test_inertia_is_not_claimed_where_the_bounds_do_not_tell() -> None:
@@ -214,4 +313,4 @@ def test_inertia_is_not_claimed_where_the_bounds_do_not_tell() -> None:
 def test_iteration_that_does_not_contract_gives_nothing() -> None:
     """Products of another matrix than the one described."""
     partition = Partition(np.eye(1), np.zeros((1, 2)), np.ones(2), 0.1)
-    assert partition.solved(lambda rows: 3.0 * rows, np.ones((1, 3))) is None
+    assert partition.solved(lambda rows: 3.0 * rows, np.ones((1, 3)), (ROUNDING,)) is None
