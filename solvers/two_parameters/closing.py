@@ -3,7 +3,7 @@
 import numpy as np
 
 from ..bases import Floats
-from ..branches.continuation import Point, length
+from ..branches.continuation import Point
 from .arc import Arc
 from .knots import extended
 
@@ -30,7 +30,7 @@ def closing_point(first: Point, arc: Arc) -> Point | None:
 
     # Lengths of moments by degree differ by less than the states, in whichever images these are.
     apart = np.sqrt(aim[2:]) - np.sqrt(_coordinates(second, second)[2:])
-    if length(apart, 0.0) > reach or not ahead(arc.first) < 0.0 <= ahead(second):
+    if _size(apart) > reach or not ahead(arc.first) < 0.0 <= ahead(second):
         return None
     if ahead(second) == 0.0:
         return second if _is_image(first, second) else None
@@ -41,12 +41,12 @@ def closing_point(first: Point, arc: Arc) -> Point | None:
 def _is_image(first: Point, point: Point) -> bool:
     """Return whether a point is another one or an image of it."""
     one, other = (_coordinates(each, point) for each in (first, point))
-    if length(one[:2] - other[:2], 0.0) > SAME * max(1.0, length(one[:2], 0.0)):
+    if _size(one[:2] - other[:2]) > SAME * max(1.0, _size(one[:2])):
         return False
-    if length(one[2:] - other[2:], 0.0) > SAME * length(one[2:], 0.0):
+    if _size(one[2:] - other[2:]) > SAME * _size(one[2:]):
         return False
     one, other = (_in_field(each, point) for each in (first, point))
-    return length(one - other, 0.0) <= SAME * length(one, 0.0)
+    return _size(one - other) <= SAME * _size(one)
 
 
 def _coordinates(point: Point, other: Point) -> Floats:
@@ -82,3 +82,8 @@ def _in_field(point: Point, other: Point) -> Floats:
         coefficients = state.coefficients
         fields.append(np.vstack([coefficients.forces, coefficients.slopes[1]]) @ state.moments)
     return np.concatenate(fields)
+
+
+def _size(vector: Floats) -> float:
+    """Return the length of a vector, which thresholds have empty."""
+    return float(np.linalg.norm(vector))
