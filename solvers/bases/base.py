@@ -45,6 +45,18 @@ FEW_COEFFICIENTS, FEW_UP_TO = COEFFICIENTS[10:], 0.125
 SIGNIFICANT = 1e-8
 # Newton's method beside a more symmetric state may fall onto it: what a state has beyond that shrinks by this.
 COLLAPSE = 1e-6
+# States nearer than this are the same image of one.
+SAME_STATE = 1e-7
+
+
+class Involution(NamedTuple):
+    """A transformation to an image, its own inverse: a number, and where it turns with a state its direction.
+
+    That is the azimuth of an axis, or a unit vector along it.
+    """
+
+    number: int
+    direction: tuple[float, ...] = ()
 
 
 class Gibbs(NamedTuple):
@@ -270,6 +282,19 @@ class Basis(Protocol):
 
         Neighbouring states have theirs in one order.
         """
+
+    def involutions(self, b: Floats) -> list[Involution]:
+        """Return the transformations that take a state to an image, each its own inverse."""
+        images = self.images(b)
+        return [
+            Involution(number)
+            for number in range(1, len(images))
+            if np.allclose(self.images(images[number])[number], b, rtol=0.0, atol=SAME_STATE)
+        ]
+
+    def image(self, b: Floats, involution: Involution) -> Floats:
+        """Return the image of a state by a transformation that is one of its own or of a state beside it."""
+        return self.images(b)[involution.number]
 
     def collapses(self, last: Floats, b: Floats) -> bool:
         """Return whether Newton's method fell from a state to one of more symmetry, as far as images show it."""

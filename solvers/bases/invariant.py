@@ -18,9 +18,19 @@ from meanfield.harmonics import Modes, SphereModes, packed_size, place
 
 from ..limits import MAX_HARMONIC_DEGREE, MAX_SPHERICAL_DEGREE
 from .actions import moved_by, turnings
-from .base import COLLAPSE, LARGE_FIELD, SMALL_FIELD, Basis, Floats, Gibbs, Integers, exp_beyond_quadratic
+from .base import (
+    COLLAPSE,
+    LARGE_FIELD,
+    SMALL_FIELD,
+    Basis,
+    Floats,
+    Gibbs,
+    Integers,
+    Involution,
+    exp_beyond_quadratic,
+)
 from .confining import ConfiningField
-from .orientation import Orientation
+from .orientation import Orientation, orientation_of
 from .representations import TRIVIAL, Group
 from .second_moments import SecondMoments, second_moments
 from .spherical import SphericalTransform
@@ -286,7 +296,7 @@ class InvariantBasis(Basis):
         """What keeps states from turning; None without a reference."""
         if self._reference is None:
             return None
-        return Orientation(self.group, self.degrees, self._turnings, self._axes, self._keeps, self._reference)
+        return orientation_of(self.group, self.degrees, self._turnings, self._axes, self._keeps, self._reference)
 
     @property
     def phase_conditions(self) -> Floats | None:
@@ -310,13 +320,21 @@ class InvariantBasis(Basis):
         return [moved_by(self.group, degrees, element) for element in elements]
 
     def images(self, b: Floats) -> list[Floats]:
-        """Return a state and its images under the transformations that keep its symmetry, modulo rotation.
-
-        Of one beside a reference, under those by which it may come to more symmetry in the way that it stands.
-        """
-        if self._orientation is not None:
-            return [b, *self._orientation.images(b)]
+        """Return a state and its images under the transformations that keep its symmetry, modulo rotation."""
         return [b, *(np.asarray(companion @ b) for companion in self._companions)]
+
+    def involutions(self, b: Floats) -> list[Involution]:
+        """Return the transformations that take a state to an image, each its own inverse.
+
+        Of one beside a reference, those by which it may come to more symmetry in the way that it stands.
+        """
+        return super().involutions(b) if self._orientation is None else self._orientation.involutions(b)
+
+    def image(self, b: Floats, involution: Involution) -> Floats:
+        """Return the image of a state by a transformation that is one of its own or of a state beside it."""
+        if self._orientation is None:
+            return super().image(b, involution)
+        return self._orientation.image(b, involution)
 
     def collapses(self, last: Floats, b: Floats) -> bool:
         """Return whether a state is its own image, but not the uniform one, and that before it is not."""

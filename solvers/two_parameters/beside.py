@@ -4,7 +4,7 @@ import numpy as np
 
 from meanfield.harmonics import largest_degree, zonal_places
 
-from ..bases import Basis, Floats
+from ..bases import Basis, Floats, Involution
 from ..branches.arclength import Arclength
 from ..branches.continuation import End, Point, length, resolve
 from ..counts import Counts
@@ -89,16 +89,16 @@ def end_beside(plane: Plane, state: AtState, symmetric: Symmetric, other: AtStat
     return _found(equation, np.concatenate([other.unknown, b, [x]]), q, "end point")
 
 
-def symmetric_part(plane: Plane, state: AtState, image: int) -> Symmetric:
-    """Return the mean of a state and its image, by half a period or the one of a number, as a more symmetric state.
+def symmetric_part(plane: Plane, state: AtState, involution: Involution | None) -> Symmetric:
+    """Return the mean of a state and its image, by a transformation or half a period, as a more symmetric state.
 
     Beside a state about an axis the mean differs from one about it by less than from the state itself.
     """
     basis = state.weighted.basis
-    if basis.even:
+    if involution is None:
         return part_of_symmetry(plane, state, 2 * basis.symmetry)
     own = state.unknown
-    mean = 0.5 * (own + basis.images(own)[image])
+    mean = 0.5 * (own + basis.image(own, involution))
     if basis.fourier is not None:
         return with_or_without_axis(plane, moments_from(basis, mean), state.place)
     cosine, sine = packed_moments(basis, mean)

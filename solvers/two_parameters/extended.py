@@ -15,7 +15,7 @@ from meanfield import InvalidInput
 from meanfield.harmonics import Layout
 from meanfield.records import CurveType
 
-from ..bases import EPS, Basis, Floats, Gibbs, Integers
+from ..bases import EPS, Basis, Floats, Gibbs, Integers, Involution
 from ..branches.continuation import Point, length
 from ..branches.hermite import hermite
 from ..computed import computed_once
@@ -33,6 +33,9 @@ from .system import System
 
 # States that are images of each other on two sides of the uniform state are not farther from each other than this.
 CLOSE = 0.5
+# What a state lacks of its image changes by at most so many times what the state does: an axis of the one in which
+# both meet turns slowly.
+REVERSED = 2.0
 # The part of a state that its image has as well is at least this share of what it is beside, where they meet in a
 # state that is not the uniform one; there it would vanish.
 KEPT = 0.5
@@ -52,10 +55,10 @@ Tests = dict[tuple[str, Hashable], Callable[[Point], float]]
 
 
 class Halving(NamedTuple):
-    """A state of a curve, by its number, and its image: by half a period, 0, or the one of that number."""
+    """A state of a curve, by its number, and the transformation to its image: None for half a period."""
 
     state: int
-    image: int = 0
+    involution: Involution | None = None
 
 
 def layout_of(bases: Iterable[Basis]) -> Layout:
@@ -243,20 +246,23 @@ class ExtendedEquation(StationaryEquation):
                     yield Halving(place)
                 continue
             own = point.b[self._places(place)]
-            for number, image in enumerate(basis.images(own)[1:], 1):
-                if np.allclose(basis.images(image)[number], own, rtol=0.0, atol=COLLAPSED):
-                    yield Halving(place, number)
+            yield from (Halving(place, each) for each in basis.involutions(own))
 
     def _is_halved(self, last: Point, point: Point, halving: Halving) -> bool:
         place = halving.state
-        before, after = self.broken(last, halving), self.broken(point, halving)
+        after = self.broken(point, halving)
+        own = self._places(place)
+        chord = length(point.unknowns_on(self)[0][own] - last.unknowns_on(self)[0][own], 0.0)
+        if length(after, 0.0) > REVERSED * chord:
+            return False
+        before = self.broken(last, halving)
         # Of one harmonic alone all is in the symmetric part.
         if not before.size or length(before, 0.0) <= COLLAPSED:
             return False
         if length(after, 0.0) <= COLLAPSED * length(before, 0.0):
             # Newton's method went on along the curve of the more symmetric state, which crosses this one.
             return True
-        if not (before @ after < 0.0 and length(after - before, 0.0) <= CLOSE):
+        if not (before @ after < 0.0 and length(after - before, 0.0) <= min(CLOSE, REVERSED * chord)):
             return False
         if self.plane.confined:
             # There is no uniform state that it may be beside.
@@ -358,9 +364,9 @@ class ExtendedEquation(StationaryEquation):
 
     def _broken(self, own: Floats, halving: Halving) -> Floats:
         basis = self.bases[halving.state]
-        if basis.even:
+        if halving.involution is None:
             return np.asarray(own[self._odd[halving.state]])
-        return 0.5 * (own - basis.images(own)[halving.image])
+        return 0.5 * (own - basis.image(own, halving.involution))
 
     def separation(self, point: Point) -> Floats:
         """Return the difference of the two states of a curve."""

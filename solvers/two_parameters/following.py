@@ -9,13 +9,14 @@ from scipy.optimize import brentq, minimize_scalar
 
 from meanfield import Outcome
 
-from ..bases import EPS, Floats
+from ..bases import EPS
 from ..branches.arclength import Arclength
 from ..branches.continuation import End, Point, length, trace
 from ..branches.hermite import hermite
 from ..branches.stepping import PREDICTED_FROM
 from ..newton import POLISHED, Newton, correct
 from .arc import ROUNDINGS, Arc
+from .closing import closing_point
 from .coefficients import Place, is_double
 from .events import KNOWN, events_between
 from .knots import Event, Knot, Side, extended, rounding_at, vertical
@@ -26,8 +27,6 @@ FEWEST_IN_LOOP = 8
 CAREFUL = 0.25
 # A chord misses the curve by less than this share of its length.
 CHORD_DEVIATION = 0.3
-# A point that a chord passes is nearer to its beginning, in each unknown, than so many times its length.
-FARTHEST = 2.0
 # Points at which the turn of the last arc, where states meet, is looked for before it is refined.
 SAMPLES = 9
 # The cubic tells the height of a turn to this share of it, above which the curve is asked.
@@ -78,8 +77,11 @@ def follow(
         if _goes_back(last, knot):
             side.outcome = Outcome.FOLDED
             break
+        known = len(side.knots)
         side.knots += [*events_between(arc, last, knot, side), knot]
-        if largest_coupling is None and len(side.knots) == FEWEST_IN_LOOP and vertical(side.knots):
+        # The last step may have brought several.
+        long_enough = len(side.knots) >= FEWEST_IN_LOOP
+        if largest_coupling is None and known < FEWEST_IN_LOOP and long_enough and vertical(side.knots):
             side.outcome = Outcome.VERTICAL
             name = extended(item).plane.names[0]
             side.warnings.append(
@@ -87,7 +89,11 @@ def follow(
                 "go on"
             )
             break
-        if _returned(side.knots):
+        closing = closing_point(start, arc) if long_enough else None
+        if closing is not None:
+            # Organising points behind it are known from the beginning, and one at it is the first point.
+            before = closing.arclength - KNOWN
+            side.knots = [each for each in side.knots if each.point.arclength < before] + [Knot.at(closing)]
             side.outcome = Outcome.CLOSED_LOOP
             break
     return side
@@ -280,28 +286,3 @@ def _at_end(arc: Arc, end: float) -> Point | None:
     if length(solution.b - b, solution.q - q) > CHORD_DEVIATION * (second.arclength - first.arclength):
         return None
     return Point(equation, solution, arclength).oriented(second.solution.tangent_b, second.solution.tangent_q)
-
-
-def _returned(knots: list[Knot]) -> bool:
-    """Return whether the last chord passes the first point."""
-    if len(knots) < FEWEST_IN_LOOP:
-        return False
-    first, before, point = (knots[place].point for place in (0, -2, -1))
-    reach = FARTHEST * (point.arclength - before.arclength) + KNOWN
-    if abs(first.q - before.q) > reach or abs(float(first.b[-1] - before.b[-1])) > reach:
-        return False
-    start, last, end = (_vector(each, point) for each in (first, before, point))
-    chord, ahead = end - last, start - last
-    size = length(chord, 0.0)
-    if size == 0.0:
-        return False
-    along = float(ahead @ chord) / size**2
-    return (
-        0.0 < along <= 1.0
-        and length(ahead - along * chord, 0.0) <= CHORD_DEVIATION * size * along * (1 - along) + KNOWN
-    )
-
-
-def _vector(point: Point, other: Point) -> Floats:
-    """Return the unknowns of a point, those of another, and q."""
-    return np.append(point.unknowns_on(other.equation)[0], point.q)

@@ -121,7 +121,7 @@ def _where_halved(side: Side, halved: Halving, plane: Plane, states: Sequence[At
     """Yield the organising points beside some states at which one of them may be its own image."""
     others = list(states)
     born = others.pop(halved.state)
-    symmetric = symmetric_part(plane, born, halved.image)
+    symmetric = symmetric_part(plane, born, halved.involution)
     if symmetric[0].profiles is not None and not plane.zonal:
         # No state has an axis that the confinement has at no other point of the plane.
         return

@@ -7,8 +7,24 @@ import numpy as np
 import pytest
 from scipy.optimize import root
 
-from meanfield import GegenbauerSeries, HarmonicSeries, InvalidInput, McKeanVlasov, Outcome, Sphere, open_curve
-from solvers import bifurcation_diagram, curve
+from meanfield import (
+    GegenbauerSeries,
+    HarmonicSeries,
+    InvalidInput,
+    McKeanVlasov,
+    Outcome,
+    SpecialPoint,
+    Sphere,
+    open_curve,
+)
+from solvers import Arclength, bifurcation_diagram, curve
+from solvers.branches.continuation import Point, trace
+from solvers.two_parameters import STARTS, start_of
+from solvers.two_parameters.arc import Arc
+from solvers.two_parameters.closing import closing_point
+from solvers.two_parameters.following import turned_back
+from solvers.two_parameters.starts import plane_of
+from tests.campaigns.passages import passed_twice
 from tests.sphere_galerkin import linearised
 
 EPS = np.finfo(float).eps
@@ -225,3 +241,65 @@ def test_a_curve_ends_where_its_states_become_even_near_the_uniform_one():
         # Odd degrees have no moments there.
         assert np.max(np.abs([found.moments.length(1)[end], found.moments.length(3)[end]])) < 1e-9
         assert found.moments.length(2)[end] > 0.01
+
+
+def test_a_curve_ends_where_its_states_meet_their_images_though_their_largest_wave_vanishes_there():
+    """The wave of degree one about the free axis, the largest at the start, passes zero beside the state in between."""
+    problem = McKeanVlasov(Sphere(3), GegenbauerSeries((-1.407, -2.365, -2.994, -3.485)))
+    diagram = bifurcation_diagram(problem, (2.3, 2.5), rates=False)
+    (start,) = (
+        event for event in diagram.events("fold") if diagram.branches[event.branch].label == "C_s from zonal 3"
+    )
+    found = curve(start, "w4", (-4.5, -2.5))
+    assert not passed_twice(found)
+    assert found.outcome is Outcome.JOINED_BRANCH
+    assert not found.warnings
+    (end,) = (point for point in found.special_points if point.type == "tricritical")
+    assert end.values == pytest.approx(found.values[-1], rel=1e-12)
+    assert end.values == pytest.approx([-3.0200, 2.4841], abs=1e-4)
+
+
+@functools.cache
+def fold_of_a_closed_curve() -> SpecialPoint:
+    problem = McKeanVlasov(Sphere(3), GegenbauerSeries((-1.982, -2.345, -3.506, -3.085)))
+    folds = bifurcation_diagram(problem, (2.38, 2.39), rates=False).events("fold")
+    return min(folds, key=lambda event: abs(event.coupling - 2.38579844))
+
+
+@pytest.mark.parametrize("interval", [(-4.0, 0.0), (-3.0, -1.0)])
+def test_a_closed_curve_ends_at_its_first_point(interval):
+    """Also where that lies in a step on which there are organising points."""
+    found = curve(fold_of_a_closed_curve(), "w1", interval)
+    assert found.outcome is Outcome.CLOSED_LOOP
+    assert found.values[-1] == pytest.approx(found.values[0], rel=1e-12)
+    for degree in range(1, 5):
+        length = found.moments.length(degree)
+        assert length[-1] == pytest.approx(length[0], rel=1e-9)
+    assert len(found.special_points) == 4
+    assert not passed_twice(found)
+
+
+def test_a_curve_is_closed_at_an_image_of_its_first_point_and_at_no_other():
+    start = start_of(fold_of_a_closed_curve())
+    point = STARTS["fold"](start, plane_of(start, ("w1", "coupling"), (-3.0, -1.0)))
+    first, second = [item for item, _ in zip(trace(point, Arclength(), 0.05), range(6), strict=False)][3:5]
+    arc = Arc(first, second)
+    middle = arc(0.5 * (first.arclength + second.arclength))
+    basis = middle.equation.bases[0]
+    parts = (middle.b[:-1], middle.solution.tangent_b[:-1])
+    images = list(zip(*map(basis.images, parts), strict=True))
+    assert len(images) > 1
+    for image, tangent in images:
+        solution = dataclasses.replace(
+            middle.solution,
+            b=np.append(image, middle.b[-1]),
+            tangent_b=np.append(tangent, middle.solution.tangent_b[-1]),
+        )
+        known = Point(middle.equation, solution, 1.0)
+        closing = closing_point(known, arc)
+        assert closing is not None
+        assert closing.b == pytest.approx(middle.b, abs=1e-9)
+        # In the other direction the curve would go back, and a state beside is another one.
+        assert closing_point(turned_back(known, 1.0), arc) is None
+        beside = dataclasses.replace(solution, b=solution.b + 1e-5 * np.linspace(-1.0, 1.0, solution.b.size))
+        assert closing_point(Point(middle.equation, beside, 1.0), arc) is None

@@ -5,6 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from scipy.linalg import expm
 
 from meanfield import (
     Circle,
@@ -19,12 +20,13 @@ from meanfield import (
     SpecialPoint,
     Sphere,
 )
-from meanfield.harmonics import packed_size, place
 from solvers import bifurcation_diagram, curve
 from solvers.bases import FourierBasis, InvariantBasis
-from solvers.bases.representations import rotation_about, turned_moments
+from solvers.bases.actions import moved_by, turnings
+from solvers.bases.representations import TRIVIAL, rotation_about, turned_moments
 from solvers.sphere.groups import axial_group
 from solvers.two_parameters.at_place import state_at
+from solvers.two_parameters.extended import REVERSED
 from solvers.two_parameters.plane import Plane
 from tests import sphere_galerkin
 
@@ -182,25 +184,98 @@ def test_torques_of_a_density_on_itself_vanish(name, law):
     assert np.abs(state.residual @ state._left_null).max() < 64 * EPS
 
 
-@pytest.mark.parametrize("phase", [0.0, np.pi / 3.0])
-def test_a_state_beside_one_of_more_symmetry_is_beside_its_image(phase):
-    """Whatever the phase of its largest wave, a branch cut of angles among them."""
-    group = axial_group(1, False, 1, False)
-    degrees = np.arange(1, 5)
-    plain = InvariantBasis(group, degrees, 32)
-    shape = np.zeros((2, packed_size(4)))
-    for degree, order, size in ((3, 3, 0.3), (1, 1, 0.02), (2, 2, 0.1)):
-        shape[:, place(degree, order)] = size * np.array([np.cos(order * phase), np.sin(order * phase)])
-    tilt = np.zeros((2, packed_size(4)))
-    tilt[:, place(1, 1)] = 1e-3 * np.array([-np.sin(phase), np.cos(phase)])
-    pair = [plain.means(plain.moments_from(*(shape + side * tilt))) / plain.degrees for side in (-1.0, 1.0)]
-    basis = plain.beside(pair[0])
-    before, after = (np.stack([state - image for image in basis.images(state)[1:]]) for state in pair)
-    met = [
-        bool(one @ other < 0.0 and np.linalg.norm(one + other) < 0.1 * np.linalg.norm(one))
-        for one, other in zip(before, after, strict=True)
-    ]
-    assert any(met)
+MIRROR, EQUATOR = np.diag([1.0, -1.0, 1.0]), np.diag([1.0, 1.0, -1.0])
+BESIDE = {
+    "C_s, C_2v": (axial_group(1, False, 1, False), MIRROR),
+    "C_s, C_2h": (axial_group(1, False, 1, False), -np.eye(3)),
+    "C_2, C_2v": (axial_group(2, False, 0, False), MIRROR),
+    "C_2, D_2": (axial_group(2, False, 0, False), MIRROR @ EQUATOR),
+    "C_3, D_3": (axial_group(3, False, 0, False), MIRROR @ EQUATOR),
+    "C_2h, D_2h": (axial_group(2, False, 1, False), MIRROR),
+    "S_4, D_2d": (axial_group(2, False, -1, False), MIRROR),
+    "C_1, C_s": (TRIVIAL, MIRROR),
+    "C_1, C_2": (TRIVIAL, MIRROR @ EQUATOR),
+    "C_1, C_i": (TRIVIAL, -np.eye(3)),
+}
+
+
+def unit(vector: np.ndarray) -> np.ndarray:
+    return vector / np.linalg.norm(vector)
+
+
+def in_place(basis: InvariantBasis, b: np.ndarray) -> np.ndarray:
+    """Return the state turned to where the phase conditions of a basis hold, by Newton's method in short turns."""
+    rows, generators = basis.phase_conditions, turnings(basis.group, np.unique(basis.degrees))
+    for _ in range(100):
+        turn = -np.linalg.solve(rows @ np.stack([each @ b for each in generators], axis=1), rows @ b)
+        size = np.linalg.norm(turn)
+        b = (
+            expm(
+                sum(
+                    angle * min(1.0, 0.2 / size) * each.toarray()
+                    for angle, each in zip(turn, generators, strict=True)
+                )
+            )
+            @ b
+        )
+        if size < 1e-14:
+            break
+    return b
+
+
+@pytest.mark.parametrize("groups", BESIDE)
+def test_a_state_beside_one_of_more_symmetry_is_beside_its_image(groups):
+    """Whichever waves of the state vanish there, the largest of the reference among them, and however it has turned."""
+    group, element = BESIDE[groups]
+    generator = np.random.default_rng(46301)
+    plain = InvariantBasis(group, np.arange(1, 5), 32)
+    action = moved_by(group, np.unique(plain.degrees), element)
+    generators = turnings(group, np.unique(plain.degrees))
+    tried = 0
+    for distance in np.repeat([1e-3, 0.01, 0.05], 8):
+        shape = generator.uniform(0.1, 1.0, 5)[plain.degrees] * generator.normal(size=plain.degrees.size)
+        symmetric, broken = unit(shape + action @ shape), unit(shape - action @ shape)
+        rotations = np.linalg.qr(np.stack([each @ symmetric for each in generators], axis=1))[0]
+        broken = unit(broken - rotations @ (rotations.T @ broken))
+        reference = symmetric + 0.5 * broken + 0.1 * unit(generator.normal(size=shape.size))
+        basis = plain.beside(reference)
+        last, point = (in_place(basis, symmetric + distance * share * broken) for share in (-0.7, 1.3))
+        chord = np.linalg.norm(point - last)
+        if chord > 4.0 * distance:
+            # The reference holds the one in another way than the other.
+            continue
+        tried += 1
+        pairs = [
+            [0.5 * (state - basis.image(state, each)) for state in (last, point)]
+            for each in basis.involutions(point)
+        ]
+        assert any(
+            before @ after < 0.0 and np.linalg.norm(after - before) < REVERSED * chord for before, after in pairs
+        )
+    assert tried > 12
+
+
+@pytest.mark.parametrize("groups", BESIDE)
+def test_images_are_those_of_transformations(groups):
+    """They have the lengths of the state in every degree, and are their own inverses."""
+    group, _ = BESIDE[groups]
+    generator = np.random.default_rng(2)
+    plain = InvariantBasis(group, np.arange(1, 5), 32)
+    state, reference = generator.normal(size=(2, plain.degrees.size))
+    basis = plain.beside(reference)
+    found = basis.involutions(state)
+    assert found
+    for each in found:
+        image = basis.image(state, each)
+        assert np.bincount(plain.degrees, image**2) == pytest.approx(
+            np.bincount(plain.degrees, state**2), rel=1e-12
+        )
+        # Where the overlap is stationary, what the image lacks is no rotation, and the transformation of the image
+        # nearest to it is the same one.
+        changes = np.stack([turn @ state for turn in turnings(group, np.unique(plain.degrees))], axis=1)
+        if each.direction:
+            assert np.abs(changes.T @ image).max() < 1e-10
+        assert basis.image(image, each) == pytest.approx(state, abs=1e-9)
 
 
 def test_a_branch_point_of_a_solid_starts_a_curve_from_a_branch_that_crosses_it():
