@@ -27,6 +27,9 @@ from .tabulated import Functions, Separated, Tabulated
 
 # Densities need so many of the degrees that their curvature asks for.
 WIDER = 1.1
+# A confinement of at least this size, in units of D, holds what it turns to different places above rounding, by h^3
+# times some thousandths; where one hardly does, rounding would make up places.
+HOLDING = 1e-2
 # Shares of harmonics in products below this are rounding.
 NO_PART = 1e-13
 
@@ -51,7 +54,8 @@ class Harmonics(NamedTuple):
     turnings : tuple of (size, size) float
         Generators of the rotations that lead from such densities to others of them.
     broken : tuple of (size, size) float
-        Those of all rotations that keep the symmetry, if the confinement does not admit them all; else none.
+        Those of all rotations that keep the symmetry, if there is a confinement that holds densities in places and
+        does not admit them all; else none.
     products : callable
         Functions, the first of them one, then the harmonics, and the coefficients of the products of pairs in them,
         (size * size, count); None if the others are themselves the products.
@@ -124,7 +128,7 @@ class Field(NamedTuple):
     @property
     def placing(self) -> int:
         """Number of invariants of densities on S^2 that tell where they stand in a confinement."""
-        if self.placed is None:
+        if self.placed is None or not self.holds:
             return 0
         return self.strengths.size if self.placed.zonal else 1
 
@@ -137,6 +141,11 @@ class Field(NamedTuple):
         count = min(packed_size(self.confining), cosine.size)
         weights = self.placed.up_to(self.confining)[:, :count]
         return np.array([np.vdot(weights, np.stack([cosine[:count], sine[:count]]))]) / self.confining_size
+
+    @property
+    def holds(self) -> bool:
+        """Whether a confinement holds densities in places that rounding does not hide."""
+        return self.confining_size >= HOLDING
 
     @property
     def confining_size(self) -> float:
@@ -223,7 +232,7 @@ def invariant(group: Group, field: Field, degrees: Integers, rings: int) -> Harm
         np.log(weights),
         fixed,
         admitted,
-        free if len(free) > len(admitted) else (),
+        free if field.holds and len(free) > len(admitted) else (),
         products,
     )
 

@@ -218,7 +218,7 @@ class Sampled:
         turns states to different places with energies and lengths that may differ by h^3 or less. These are told
         apart by their moments about its axis, or if it has none by the mean of its field, which differs by more.
         """
-        count, placed = self._field.strengths.size, self._field.placed
+        count, placed = self._field.strengths.size, self._field.placed if self._field.holds else None
         found = np.zeros((len(moments), count + self._field.placing))
         found[:, 0] = 0.5 * (moments**2) @ self._strengths - self._means(moments * self._strengths)[1]
         for degree in np.unique(self.degrees).tolist():
