@@ -12,7 +12,7 @@ from scipy.sparse import csr_array
 from scipy.special import eval_legendre
 
 from meanfield import Sphere
-from meanfield.harmonics import gauss_rule, packed_size, sum_at
+from meanfield.harmonics import gauss_rule, packed_size, sum_at, zonal_places
 
 from ..bases import Floats, Integers
 from ..bases.actions import turnings
@@ -27,6 +27,9 @@ from .tabulated import Functions, Separated, Tabulated
 
 # Densities need so many of the degrees that their curvature asks for.
 WIDER = 1.1
+# A confinement of at least this size, in units of D, holds what it turns to different places above rounding, by h^3
+# times some thousandths; where one hardly does, rounding would make up places.
+HOLDING = 1e-2
 # Shares of harmonics in products below this are rounding.
 NO_PART = 1e-13
 
@@ -40,6 +43,8 @@ class Harmonics(NamedTuple):
         The degree of each.
     squares : (size,) float
         Their uniform mean squares.
+    axial : (size,) float
+        The coefficient in each of the harmonic of its degree about the z axis.
     functions
         The harmonics as functions.
     log_weights : (points,) float
@@ -48,6 +53,9 @@ class Harmonics(NamedTuple):
         The field -V/D of the confinement, if there is one.
     turnings : tuple of (size, size) float
         Generators of the rotations that lead from such densities to others of them.
+    broken : tuple of (size, size) float
+        Those of all rotations that keep the symmetry, if there is a confinement that holds densities in places and
+        does not admit them all; else none.
     products : callable
         Functions, the first of them one, then the harmonics, and the coefficients of the products of pairs in them,
         (size * size, count); None if the others are themselves the products.
@@ -55,10 +63,12 @@ class Harmonics(NamedTuple):
 
     degrees: Integers
     squares: Floats
+    axial: Floats
     functions: Functions
     log_weights: Floats
     fixed: Floats | None
     turnings: tuple[Floats, ...]
+    broken: tuple[Floats, ...]
     products: Callable[[], tuple[Functions, csr_array | None]]
 
 
@@ -110,6 +120,38 @@ class Field(NamedTuple):
         """The last degree of interaction and confinement."""
         return max(self.strengths.size - 1, self.confining)
 
+    def lengths(self, invariants: Floats) -> Floats:
+        """Return the lengths of moments by degree in invariants of densities, (n, L + 1), zero for degree 0."""
+        count = self.strengths.size
+        return np.abs(invariants[:, :count]) * (np.arange(count) > 0)
+
+    @property
+    def placing(self) -> int:
+        """Number of invariants of densities on S^2 that tell where they stand in a confinement."""
+        if self.placed is None or not self.holds:
+            return 0
+        return self.strengths.size if self.placed.zonal else 1
+
+    def placing_of(self, cosine: Floats, sine: Floats) -> Floats:
+        """Return these invariants of a density by its packed moments, see :meth:`Sampled.invariants`."""
+        assert self.placed is not None
+        if self.placed.zonal:
+            axial = np.abs(cosine[zonal_places(self.strengths.size - 1)])
+            return np.where(self.strengths, axial, 0.0)
+        count = min(packed_size(self.confining), cosine.size)
+        weights = self.placed.up_to(self.confining)[:, :count]
+        return np.array([np.vdot(weights, np.stack([cosine[:count], sine[:count]]))]) / self.confining_size
+
+    @property
+    def holds(self) -> bool:
+        """Whether a confinement holds densities in places that rounding does not hide."""
+        return self.confining_size >= HOLDING
+
+    @property
+    def confining_size(self) -> float:
+        """The sum of the moduli of the coefficients of the confinement by degree."""
+        return 0.0 if self.confinement is None else float(np.abs(self.confinement).sum())
+
     def reach(self, lengths: Floats, dimension: int, left: float) -> Floats:
         """Return the degrees at which the moments of densities have decayed to a share, by curvatures of fields.
 
@@ -147,7 +189,9 @@ def about_axis(domain: Sphere, field: Field, degrees: Integers, nodes: int) -> H
         return Tabulated(np.concatenate([np.ones((1, nodes)), values, pairs])), None
 
     fixed = None if field.confinement is None else _about_pole(field, table[: field.confining + 1])
-    return Harmonics(degrees, squares, Tabulated(values), rule.log_weights, fixed, (), products)
+    return Harmonics(
+        degrees, squares, np.ones(degrees.size), Tabulated(values), rule.log_weights, fixed, (), (), products
+    )
 
 
 def _about_pole(field: Field, polynomials: Floats) -> Floats:
@@ -172,6 +216,7 @@ def invariant(group: Group, field: Field, degrees: Integers, rings: int) -> Harm
         points = np.stack([sines * np.cos(azimuths), sines * np.sin(azimuths), cosines], axis=1)
         fixed = sum_at(field.placed.up_to(field.confining), points)
     axes = None if field.placed is None else field.placed.axes
+    admitted, free = (tuple(each.toarray() for each in turnings(group, degrees, some)) for some in (axes, None))
     of_each = np.repeat(degrees, [group.dimension(degree) for degree in degrees.tolist()])
 
     def products() -> tuple[Functions, csr_array]:
@@ -182,10 +227,12 @@ def invariant(group: Group, field: Field, degrees: Integers, rings: int) -> Harm
     return Harmonics(
         of_each,
         np.asarray(1.0 / (2.0 * of_each + 1.0), dtype=float),
+        np.concatenate([group.harmonics(degree)[:, 0] for degree in degrees.tolist()]),
         functions,
         np.log(weights),
         fixed,
-        tuple(each.toarray() for each in turnings(group, degrees, axes)),
+        admitted,
+        free if field.holds and len(free) > len(admitted) else (),
         products,
     )
 

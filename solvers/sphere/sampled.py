@@ -22,6 +22,7 @@ from ..bases import LARGE_FIELD, Floats, Integers
 from ..batched import newton, parts, relaxed, solutions
 from ..softmax import FLOOR
 from .points import Field, Harmonics
+from .rotations import Rotations, across
 from .tabulated import Functions
 
 # Entries of the arrays that are worked on at once: they stay in the cache.
@@ -35,9 +36,6 @@ ITERATIONS = 60
 # Corrections by the Jacobian of a coarser grid, each of which leaves a share of the last, and when they are short:
 # a state is then polished on a grid with all degrees in one step.
 CORRECTIONS, CORRECTED = 14, 1e-12
-# Rotations that change a state by less than the root of this share of what others do hardly count as such: a grid
-# makes them up beside a state with an axis.
-NO_TURN = 1e-4
 RELAXATIONS = 60
 # Amplitudes of random fields, as powers of ten in units of the root mean square of the harmonics.
 AMPLITUDES = (-0.8, 0.9)
@@ -66,6 +64,7 @@ class Sampled:
         self._functions = harmonics.functions
         self._field = field
         self.turnings = harmonics.turnings
+        self.broken = Rotations(harmonics.broken) if harmonics.broken else None
         self._harmonics = harmonics
         self._strengths: Floats = field.strengths[self.degrees]
         self._signs, self._roots = np.sign(self._strengths), np.sqrt(np.abs(self._strengths))
@@ -126,7 +125,10 @@ class Sampled:
     def _advanced(self, moments: Floats, last: Floats) -> tuple[Floats, Floats, NDArray[np.bool_]]:
         step = self._step(moments)
         length = np.linalg.norm(step, axis=1)
-        moved = moments + step * np.minimum(1.0, LONGEST / np.maximum(length, LONGEST))[:, None]
+        if self.broken is None:
+            moved = moments + step * np.minimum(1.0, LONGEST / np.maximum(length, LONGEST))[:, None]
+        else:
+            moved = self.broken.moved(moments, step, LONGEST)
         return moved, length, (length < CLOSE) & (length**2 < NEXT * last)
 
     def corrected(self, moments: Floats, coarse: "Sampled") -> tuple[NDArray[np.bool_], Floats]:
@@ -152,7 +154,8 @@ class Sampled:
     def _step(self, moments: Floats) -> Floats:
         """Return Newton's steps at rows of moments."""
         means, jacobians, turned = self._linearised(moments)
-        return solutions(jacobians, _across(turned, self._scaled * (means - moments))) / self._roots
+        residuals = self._scaled * (means - moments)
+        return solutions(jacobians, across(turned, residuals) if self.turnings else residuals) / self._roots
 
     def _linearised(self, moments: Floats) -> tuple[Floats, Floats, Floats]:
         """Return the means under Gibbs densities of the fields of moments, the Jacobians, and generators."""
@@ -209,15 +212,32 @@ class Sampled:
         return means, logarithms
 
     def invariants(self, moments: Floats) -> Floats:
-        """Return invariants of states: (F - F_uniform)/D, and then the length of the moments of each degree.
+        """Return invariants of states: (F - F_uniform)/D, the length of the moments of each degree, and the place.
 
-        The free energy is sum lambda a^2/2 - log Z, over the degrees of the harmonics.
+        The free energy is sum lambda a^2/2 - log Z, over the degrees of the harmonics. A confinement of strength h
+        turns states to different places with energies and lengths that may differ by h^3 or less. These are told
+        apart by their moments about its axis, or if it has none by the mean of its field, which differs by more.
         """
-        found = np.zeros((len(moments), self._field.strengths.size))
+        count, placed = self._field.strengths.size, self._field.placed if self._field.holds else None
+        found = np.zeros((len(moments), count + self._field.placing))
         found[:, 0] = 0.5 * (moments**2) @ self._strengths - self._means(moments * self._strengths)[1]
         for degree in np.unique(self.degrees).tolist():
-            found[:, degree] = np.linalg.norm(moments[:, self.degrees == degree], axis=1)
+            inside = self.degrees == degree
+            found[:, degree] = np.linalg.norm(moments[:, inside], axis=1)
+            if placed is not None and placed.zonal:
+                found[:, count + degree] = np.abs(moments[:, inside] @ self._harmonics.axial[inside])
+        if placed is not None and not placed.zonal:
+            found[:, -1] = self._mean_confining(moments)
         return found
+
+    def _mean_confining(self, moments: Floats) -> Floats:
+        """Return the means of the field of the confinement over its size."""
+        assert self._harmonics.fixed is not None
+        means = np.empty(len(moments))
+        for part in parts(np.arange(len(moments)), self._entries, BATCH):
+            masses, _ = self._gibbs(moments[part] * self._strengths)
+            means[part] = masses @ self._harmonics.fixed / masses.sum(axis=1)
+        return means / self._field.confining_size
 
 
 class SampledSoftmax(Sampled):
@@ -248,7 +268,7 @@ class SampledSoftmax(Sampled):
         return means, jacobians, turned
 
     def invariants(self, moments: Floats) -> Floats:
-        """Return invariants of states: log Z, and then the length of the moments of each degree."""
+        """Return invariants of states: log Z in the place of the free energy, else those of other densities."""
         found = super().invariants(moments)
         found[:, 0] = self._means(moments * self._strengths)[1]
         return found
@@ -257,18 +277,3 @@ class SampledSoftmax(Sampled):
 def sampled(harmonics: Harmonics, field: Field) -> Sampled:
     """Return the densities of a field on some harmonics."""
     return (Sampled if field.exponent is None else SampledSoftmax)(harmonics, field)
-
-
-def _across(turned: Floats, residuals: Floats) -> Floats:
-    """Return residuals (n, size) without their parts along generators of rotations, (n, k, size).
-
-    The projector T^t (T T^t)^-1 T is filtered by Tikhonov's method in the squares of T T^t.
-    """
-    count = turned.shape[1]
-    if not count:
-        return residuals
-    squares = turned @ turned.transpose(0, 2, 1)
-    least = NO_TURN * np.trace(squares, axis1=1, axis2=2) + np.finfo(float).tiny ** 0.5
-    parts = (squares @ (turned @ residuals[:, :, None]))[:, :, 0]
-    shares = solutions(squares @ squares + least[:, None, None] ** 2 * np.eye(count), parts)
-    return np.asarray(residuals - (shares[:, None] @ turned)[:, 0])

@@ -9,9 +9,9 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from meanfield import Equation, Number, Sphere
+from meanfield import Equation, Number, Outcome, Sphere
 from meanfield.equations import Capability, has_free_energy
-from meanfield.harmonics import largest_degree, zonal_places
+from meanfield.harmonics import largest_degree, packed, zonal_places
 
 from ..bases import EPS, Floats, Integers
 from ..bases.representations import Group
@@ -47,6 +47,8 @@ ROUNDS, AGAIN = 6, 3
 SHARED = 24
 # Relaxations of a round.
 RELAXED = 24
+# Turns of each known state.
+TURNS = 8
 # A confinement smaller than this in all, in units of D, moves states by no more than what counts as the same.
 WEAK = 1e-4
 # In a weaker one energies and lengths of moments of states that it turns to different places may agree: those of
@@ -132,6 +134,8 @@ class Densities(SearchSpace[Point]):
         if self._parts and has_free_energy(problem):
             self.starts[Kind.RELAXED] = RELAXED
         self._most = ROUNDS * sum(self._shares)
+        # How many states have been turned in each part.
+        self._turned_in = [0] * len(self._parts)
 
     def know(self, met: Sequence[Met[Point]]) -> None:
         """Take note of states that are known, so that they are not solved for once more."""
@@ -151,6 +155,22 @@ class Densities(SearchSpace[Point]):
             part, sampled = self._parts[-1], self._parts[-1].sampled(0)
             starts = sampled.random(generator, rounds * RELAXED)
             yield Ends(*part.ends(sampled.relaxed(starts)), len(self._parts) - 1)
+        else:
+            yield from self._turned(met, generator)
+
+    def _turned(self, met: Sequence[Met[Point]], generator: np.random.Generator) -> Iterator[Ends]:
+        """Yield the ends of runs from known states turned at random, where a confinement does not admit the turns.
+
+        A weak confinement holds a state in several places, of which random starts seldom meet all where there are
+        many states, that is where some of them were met once only. Those met here are turned after the next round.
+        """
+        if not Tally.of([each.runs for each in met]).met_once_at_most:
+            return
+        for place, part in enumerate(self._parts):
+            new, self._turned_in[place] = met[self._turned_in[place] :], len(met)
+            if part.breaks and new:
+                known = [_packed(each.state) for each in new if each.state is not None]
+                yield Ends(*part.ends(part.turned(known * TURNS, generator)), place)
 
     def _productive(self, met: Sequence[Met[Point]]) -> Sequence[int]:
         """Return the parts in which runs are to be made.
@@ -186,7 +206,7 @@ class Densities(SearchSpace[Point]):
         for share in SHARES:
             # With the modes that densities need the grids grow, so that each is made once.
             for row in np.argsort(needed, kind="stable").tolist():
-                if self._states[places[row]] is Lost.UNRESOLVED:
+                if isinstance(self._states[places[row]], Lost):
                     modes = STEP * math.ceil(share * needed[row] / STEP)
                     refinements = REFINEMENTS if share == SHARES[-1] else 0
                     solved = self._state_at(part.group, *part.by_degree(moments[row]), modes, refinements)
@@ -224,11 +244,14 @@ class Densities(SearchSpace[Point]):
 
     def _invariants(self, point: Point | None) -> Floats:
         """Return the invariants of a state as the densities of a symmetry have them."""
-        found = np.zeros(self._field.strengths.size)
+        field = self._field
+        found = np.zeros(field.strengths.size + field.placing)
         if point is not None:
-            sizes = lengths(point)[: found.size]
-            found[: sizes.size] = sizes
+            sizes = lengths(point)[: field.strengths.size]
+            found[: sizes.size] = np.where(field.strengths[: sizes.size], sizes, 0.0)
             found[0] = point.invariant
+            if field.placing:
+                found[field.strengths.size :] = field.placing_of(*_packed(point))
         return found
 
     def _modes(self, invariants: Floats) -> Floats:
@@ -237,7 +260,7 @@ class Densities(SearchSpace[Point]):
         With fewer than a density needs the discretisation is not invariant under rotation, and a rotated density
         does not solve it.
         """
-        sizes = np.abs(invariants) * (np.arange(invariants.shape[1]) > 0)
+        sizes = self._field.lengths(invariants)
         return TAIL * (self._field.last + WIDER * self._field.reach(sizes, self._problem.domain.dimension, EPS))
 
     def _equation(self, group: Group, modes: int) -> StationaryEquation | None:
@@ -276,8 +299,15 @@ class Densities(SearchSpace[Point]):
         start = equation.unknown_with(cosine, sine)
         point = state_at(equation, start, equation.q_at(self._coupling), refinements)
         if not isinstance(point, Point):
-            return Lost.UNRESOLVED
+            # From where a grid holds a density that nothing else does there may be no way to a state.
+            return Lost.ARTEFACT if point.outcome is Outcome.DIVERGED else Lost.UNRESOLVED
         return point if symmetry_of(point) else None
+
+
+def _packed(point: Point) -> tuple[Floats, Floats]:
+    """Return the packed moments of a state on S^2."""
+    cosine, sine = point.by_degree
+    return (cosine, sine) if point.equation.basis.invariants is not None else (packed(cosine), packed(sine))
 
 
 def _most_states(problem: Equation, field: Field) -> tuple[float, str]:

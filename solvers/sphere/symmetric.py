@@ -6,7 +6,7 @@ is given starts in proportion to its attractive harmonics, the trivial one too.
 """
 
 import functools
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 
 import numpy as np
@@ -14,6 +14,7 @@ from scipy.sparse import csr_array
 
 from meanfield import Equation, Number, Sphere
 from meanfield.equations import Capability, Interaction, gradient_at_uniform
+from meanfield.harmonics import degrees_of_places, packed_size
 
 from ..bases import Floats, Integers, multiples
 from ..bases.invariant import mode_matrix
@@ -22,6 +23,7 @@ from ..significant import confining_degree, starting_degrees, strengths
 from ..sizing import confinement_field, confining_field
 from .groups import searched_groups
 from .points import Field, Harmonics, about_axis, invariant
+from .rotations import Rotations
 from .sampled import Sampled, sampled
 from .upright import upright
 
@@ -42,6 +44,8 @@ MOST_RINGS, MOST_NODES = (48, 192), (512, 2048)
 # An end that a coarse grid does not resolve is taken in the frame of its axes if that moves its invariants by less
 # than this, else as it is: ten times beyond the threshold the grid moves them by 3e-3, thirty times by over 0.1.
 BESIDE = 1e-2
+# A density has a symmetry if this much at the most is not invariant under it.
+ASYMMETRY = 1e-6
 
 
 def field_of(problem: Equation, coupling: Number, largest: int) -> Field:
@@ -147,11 +151,6 @@ class SymmetricDensities:
         self._rings = [min(pair) for pair in zip(needed, most, strict=True)]
         self._levels: list[Sampled] = []
 
-    @property
-    def size(self) -> int:
-        """Number of invariants of a state."""
-        return self._field.strengths.size
-
     def starts(self, share: int) -> int:
         """Return the number of starts in a round, a multiple of the usual one where that is affordable."""
         coarse = self.sampled(0)
@@ -176,7 +175,7 @@ class SymmetricDensities:
         sharp = np.flatnonzero(self._needed(invariants, EXACT) > self._rings[0])
         if not sharp.size or not coarse.turnings:
             return ends, invariants
-        kept, standing = coarse.solved(upright(ends[sharp], coarse.turnings))
+        kept, standing = coarse.solved(upright(ends[sharp], Rotations(coarse.turnings)))
         seen = coarse.invariants(standing)
         near = np.abs(seen - invariants[sharp[kept]]).max(axis=1, initial=0.0) <= BESIDE
         ends[sharp[kept[near]]], invariants[sharp[kept[near]]] = standing[near], seen[near]
@@ -199,8 +198,7 @@ class SymmetricDensities:
 
     def _needed(self, invariants: Floats, left: float) -> Integers:
         """Return the numbers of rings that densities need, by their invariants."""
-        lengths = invariants * (np.arange(self.size) > 0)
-        return self._field.rings(lengths, self._dimension, left)
+        return self._field.rings(self._field.lengths(invariants), self._dimension, left)
 
     def _solved(self, rows: Integers, ends: Floats, level: int) -> tuple[Integers, Floats]:
         """Return which rows converge to states on a finer grid as well, and the states."""
@@ -217,6 +215,29 @@ class SymmetricDensities:
             return by_degree[0], by_degree[1]
         cosine, sine = np.split(self._modes @ moments, 2)
         return cosine, sine
+
+    @property
+    def breaks(self) -> bool:
+        """Whether a confinement does not admit all rotations that keep the symmetry."""
+        return self.sampled(0).broken is not None
+
+    def turned(self, densities: Sequence[tuple[Floats, Floats]], generator: np.random.Generator) -> Floats:
+        """Return the moments of those of some densities that have the symmetry, after rotations that keep it.
+
+        Parameters
+        ----------
+        densities
+            Their packed cosine and sine moments.
+        """
+        rotations = self.sampled(0).broken
+        assert rotations is not None
+        size = packed_size(int(self._degrees.max()))
+        inside = np.isin(degrees_of_places(size), self._degrees)
+        packed = np.array([[cosine[:size], sine[:size]] for cosine, sine in densities]) * inside
+        rows = packed.reshape(-1, 2 * size)
+        moments = np.asarray(rows @ self._modes)
+        lost = (rows**2).sum(axis=1) - (moments**2).sum(axis=1)
+        return rotations.random(moments[lost <= ASYMMETRY**2], generator)
 
     @functools.cached_property
     def _modes(self) -> csr_array:

@@ -304,8 +304,8 @@ def test_the_rings_that_a_density_is_said_to_need_give_its_moments(index):
         rough.relaxed(rough.random(generator, 8))
     )
     for state in states:
-        lengths = np.r_[0.0, rough.invariants(state[None])[0, 1:]]
-        rings = int(field.rings(lengths, 3, 1e-8))
+        lengths = field.lengths(rough.invariants(state[None]))
+        rings = int(field.rings(lengths, 3, 1e-8)[0])
         one, other = (Sampled(invariant(group, field, degrees, count), field) for count in (rings, 3 * rings))
         coefficients = state[None] * rough._strengths
         assert np.abs(one._means(coefficients)[0] - other._means(coefficients)[0]).max() < 1e-8

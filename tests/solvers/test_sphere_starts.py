@@ -16,6 +16,7 @@ from solvers.sizing import stationary_equation
 from solvers.sphere import SPHERE, symmetric
 from solvers.sphere.groups import axial_group, prismatic, pyramidal, searched_groups
 from solvers.sphere.points import Field, invariant
+from solvers.sphere.rotations import Rotations
 from solvers.sphere.sampled import Sampled
 from solvers.sphere.symmetric import among_harmonics, field_of
 from solvers.sphere.tabulated import Separated
@@ -39,10 +40,11 @@ def test_copies_of_a_density_stand_upright_in_one_place_but_for_reflections(grou
         turns = [block_diag(*(representation(element, degree) for degree in DEGREES)) for element in elements]
     else:
         turns = [expm(angle * generators[0]) for angle in (0.0, 0.4, 1.9, 3.0, 4.4)]
-    standing = upright(np.array([turn @ moments for turn in turns]), generators)
+    rotations = Rotations(generators)
+    standing = upright(np.array([turn @ moments for turn in turns]), rotations)
     assert np.abs(np.abs(standing) - np.abs(standing[0])).max() < 1e-12
     np.testing.assert_allclose(np.linalg.norm(standing, axis=1), np.linalg.norm(moments), rtol=1e-13)
-    again = upright(standing, generators)
+    again = upright(standing, rotations)
     assert np.abs(np.abs(again) - np.abs(standing)).max() < 1e-12
 
 
