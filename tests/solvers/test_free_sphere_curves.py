@@ -208,17 +208,9 @@ def in_place(basis: InvariantBasis, b: np.ndarray) -> np.ndarray:
     rows, generators = basis.phase_conditions, turnings(basis.group, np.unique(basis.degrees))
     for _ in range(100):
         turn = -np.linalg.solve(rows @ np.stack([each @ b for each in generators], axis=1), rows @ b)
-        size = np.linalg.norm(turn)
-        b = (
-            expm(
-                sum(
-                    angle * min(1.0, 0.2 / size) * each.toarray()
-                    for angle, each in zip(turn, generators, strict=True)
-                )
-            )
-            @ b
-        )
-        if size < 1e-14:
+        turn /= max(1.0, np.linalg.norm(turn) / 0.2)
+        b = expm(sum(angle * each.toarray() for angle, each in zip(turn, generators, strict=True))) @ b
+        if np.linalg.norm(turn) < 1e-14:
             break
     return b
 
