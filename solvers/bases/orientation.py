@@ -51,6 +51,8 @@ class Orientation:
         The degrees of their modes.
     turnings
         The generators of their rotations, (size, size) each.
+    free : (k, 3) float
+        The axes of these.
     keeps
         Whether a transformation takes states to states.
     reference : (size,) float
@@ -67,10 +69,11 @@ class Orientation:
         group: Group,
         degrees: Integers,
         turnings: list[csr_array],
+        free: Floats,
         keeps: Callable[[Floats], bool],
         reference: Floats,
     ) -> None:
-        self._group, self._degrees, self._turnings, self._keeps = group, degrees, turnings, keeps
+        self._group, self._degrees, self._turnings, self._free, self._keeps = group, degrees, turnings, free, keeps
         self.rows = np.asarray(self._unit_changes(reference).T)
         self._hold = abs(self._determinant(reference))
         self._reference = reference
@@ -254,24 +257,10 @@ def _turned(turn: Floats, b: Floats) -> Floats:
 
 
 class AxialOrientation(Orientation):
-    """The orientation of states that may be turned about one axis; parameters are those of the base, and the axis.
+    """The orientation of states that may be turned about one axis.
 
     Transformations that turn with the states have an azimuth, followed from that of a state beside.
     """
-
-    def __init__(
-        self,
-        group: Group,
-        degrees: Integers,
-        turnings: list[csr_array],
-        keeps: Callable[[Floats], bool],
-        reference: Floats,
-        axis: Floats,
-    ) -> None:
-        super().__init__(group, degrees, turnings, keeps, reference)
-        self._upright = to_pole(axis)
-        # Every rotation of the group is one about the axis, and its reflections are those across it, turned.
-        self._turns = int(np.count_nonzero(np.linalg.det(group.elements) > 0.0))
 
     def involutions(self, b: Floats) -> list[Involution]:
         """Return the transformations that keep the axis, and those with an azimuth at which f is stationary."""
@@ -323,6 +312,16 @@ class AxialOrientation(Orientation):
         return azimuth
 
     @functools.cached_property
+    def _upright(self) -> Floats:
+        """A rotation that takes the axis to the z axis."""
+        return to_pole(self._free[0])
+
+    @functools.cached_property
+    def _turns(self) -> int:
+        """The rotations of the group, each about the axis; its reflections are those across it, turned."""
+        return int(np.count_nonzero(np.linalg.det(self._group.elements) > 0.0))
+
+    @functools.cached_property
     def _waves(self) -> tuple[npt.NDArray[np.complex128], Integers, Integers]:
         """The waves about the axis of the modes, (waves, size), orthonormal in pairs, their orders and degrees."""
         blocks, orders, degrees = [], [], []
@@ -370,9 +369,8 @@ def orientation_of(
 ) -> Orientation:
     """Return the orientation of states beside a reference, that may be turned about given axes, (k, 3), or all."""
     free = group.free_among(axes)
-    if len(free) == 1:
-        return AxialOrientation(group, degrees, turnings, keeps, reference, free[0])
-    return FreeOrientation(group, degrees, turnings, keeps, reference)
+    kind = AxialOrientation if len(free) == 1 else FreeOrientation
+    return kind(group, degrees, turnings, free, keeps, reference)
 
 
 def to_pole(axis: Floats) -> Floats:
