@@ -1,10 +1,14 @@
 """Organising points beside the end of a followed curve: cusps of folds and tricritical points of branch points."""
 
+from collections.abc import Iterator
+
 import numpy as np
 
 from meanfield.harmonics import largest_degree, zonal_places
 
 from ..bases import Basis, Floats, Involution
+from ..bases.orientation import to_pole
+from ..bases.representations import turned_moments
 from ..branches.arclength import Arclength
 from ..branches.continuation import End, Point, length, resolve
 from ..counts import Counts
@@ -44,16 +48,16 @@ class _LineOfAny(TransitionEquation):
         return ExtendedEquation.changed_states(self, before, after)
 
 
-def cusp_beside(plane: Plane, basis: Basis, b: Floats, place: tuple[float, float]) -> Knot | None:
-    """Return the cusp on the fold curve beside a place, b being the mean of two states; None if it has none."""
+def cusps_beside(plane: Plane, basis: Basis, b: Floats, place: tuple[float, float]) -> list[Knot]:
+    """Return the cusps on the fold curve beside a place, the nearest first, b being the mean of two states."""
     equation = FoldEquation(plane, (basis,), null_vectors(plane, basis, place, b))
     return _found(equation, np.append(b, place[0]), place[1], "cusp")
 
 
-def birth_beside(plane: Plane, state: AtState, symmetric: Symmetric, kinds: tuple[str, ...]) -> Knot | None:
-    """Return the nearest point of some types on the curve of branch points beside a state.
+def births_beside(plane: Plane, state: AtState, symmetric: Symmetric, kinds: tuple[str, ...]) -> list[Knot]:
+    """Return the points of some types on the curve of branch points beside a state, the nearest first.
 
-    The state is nearly a more symmetric one, on whose branch its own is born. None if there is no such point.
+    The state is nearly a more symmetric one, on whose branch its own is born.
     """
     basis, b = symmetric
     own, uneven = state.weighted.basis.invariants, state.weighted.basis.fourier is not None
@@ -63,16 +67,14 @@ def birth_beside(plane: Plane, state: AtState, symmetric: Symmetric, kinds: tupl
         return same and not complement.odd and complement.uneven == uneven
 
     equation = nearest_block(state_at(plane, basis, state.place, b), plane, admitted=leads_here)
-    if equation is None:
-        return None
-    return _found(equation, np.append(b, state.place[0]), state.place[1], *kinds)
+    return [] if equation is None else _found(equation, np.append(b, state.place[0]), state.place[1], *kinds)
 
 
-def end_beside(plane: Plane, state: AtState, symmetric: Symmetric, other: AtState | None) -> Knot | None:
-    """Return the point of a first-order line at which a state that is nearly a more symmetric one is born of that.
+def ends_beside(plane: Plane, state: AtState, symmetric: Symmetric, other: AtState | None) -> list[Knot]:
+    """Return the points of a first-order line where a state that is nearly a more symmetric one may be born of it.
 
-    It is on the line of the more symmetric state, which becomes unstable there, and the other, by default the
-    uniform one; None if it is not found.
+    They are on the line of the more symmetric state, which becomes unstable there, and the other, by default the
+    uniform one; the nearest is first.
     """
     x, q = state.place
     coefficients = plane.coefficients(x, q, plane.reference)
@@ -80,7 +82,7 @@ def end_beside(plane: Plane, state: AtState, symmetric: Symmetric, other: AtStat
     if other is not None and not plane.confined and nearly:
         equation = _LineOfAny(plane, (other.weighted.basis,))
         found = _found(equation, np.append(other.unknown, x), q, "end point")
-        if found is not None:
+        if found:
             return found
     basis, b = symmetric
     if other is None:
@@ -89,27 +91,37 @@ def end_beside(plane: Plane, state: AtState, symmetric: Symmetric, other: AtStat
     return _found(equation, np.concatenate([other.unknown, b, [x]]), q, "end point")
 
 
-def symmetric_part(plane: Plane, state: AtState, involution: Involution | None) -> Symmetric:
-    """Return the mean of a state and its image, by a transformation or half a period, as a more symmetric state.
+def symmetric_parts(plane: Plane, state: AtState, involution: Involution | None) -> Iterator[Symmetric]:
+    """Yield the mean of a state and its image, by a transformation or half a period, as more symmetric states.
 
-    Beside a state about an axis the mean differs from one about it by less than from the state itself.
+    Beside a state about an axis the mean may differ from one about it by less than from the state itself. Where it
+    does by more it is a state of its own, or the axis comes about later: the part about it is second then.
     """
     basis = state.weighted.basis
     if involution is None:
-        return part_of_symmetry(plane, state, 2 * basis.symmetry)
+        yield part_of_symmetry(plane, state, 2 * basis.symmetry)
+        return
     own = state.unknown
     mean = 0.5 * (own + basis.image(own, involution))
     if basis.fourier is not None:
-        return with_or_without_axis(plane, moments_from(basis, mean), state.place)
+        yield with_or_without_axis(plane, moments_from(basis, mean), state.place)
+        return
     cosine, sine = packed_moments(basis, mean)
+    along, rest = _about_axis(cosine, sine, np.eye(3)[2:] if plane.confined else np.eye(3))
+    if rest >= length(own - mean, 0.0):
+        _, larger, b = without_axis(plane, (cosine, sine), state.place)
+        yield larger, b
+    about_axis = basis_of(plane, along, state.place)
+    yield about_axis, unknown_of(about_axis, along)
+
+
+def _about_axis(cosine: Floats, sine: Floats, axes: Floats) -> tuple[Floats, float]:
+    """Return the moments by degree of a density about that of some axes where most are, and the size of the rest."""
     zonal = zonal_places(largest_degree(cosine.size))
-    rest = np.hypot(length(np.delete(cosine, zonal), 0.0), length(sine, 0.0))
-    if rest < length(own - mean, 0.0):
-        along = cosine[zonal]
-        about_axis = basis_of(plane, along, state.place)
-        return about_axis, unknown_of(about_axis, along)
-    _, larger, b = without_axis(plane, (cosine, sine), state.place)
-    return larger, b
+    turned = [turned_moments(cosine, sine, to_pole(axis)) for axis in axes]
+    rests = [float(np.hypot(length(np.delete(c, zonal), 0.0), length(s, 0.0))) for c, s in turned]
+    best = int(np.argmin(rests))
+    return turned[best][0][zonal], rests[best]
 
 
 def part_of_symmetry(plane: Plane, state: AtState, symmetry: int) -> Symmetric:
@@ -138,18 +150,18 @@ def _about_other_axis(knot: Knot) -> bool:
     return equation.about_other(knot.point.b, knot.point.q)
 
 
-def _found(equation: ExtendedEquation, unknown: Floats, q: float, *kinds: str) -> Knot | None:
-    """Return the nearest organising point of some kinds on the curve beside a place, None if there is none."""
+def _found(equation: ExtendedEquation, unknown: Floats, q: float, *kinds: str) -> list[Knot]:
+    """Return the organising points of some kinds on the curve beside a place, the nearest first."""
     beside = point_beside(equation, unknown, q)
     if beside is None or equation.has_uniform(beside.b):
-        return None
+        return []
     point = resolve(beside)
     if isinstance(point, End):
-        return None
+        return []
     located = [
         knot
         for begin in (point, turned_back(point, point.arclength))
         for knot in follow(begin, NEARBY, FIRST).knots
         if knot.event is not None and knot.event.type in kinds and not _about_other_axis(knot)
     ]
-    return min(located, key=lambda knot: knot.point.arclength, default=None)
+    return sorted(located, key=lambda knot: knot.point.arclength)

@@ -10,7 +10,7 @@ from meanfield.records import CurveType
 from ..bases import Floats
 from ..branches.continuation import Point, length
 from ..newton import POLISHED, correct
-from .beside import birth_beside, cusp_beside, end_beside, part_of_symmetry, symmetric_part
+from .beside import births_beside, cusps_beside, ends_beside, part_of_symmetry, symmetric_parts
 from .extended import COLLAPSED, Halving
 from .folds import FoldEquation, null_vectors
 from .knots import Knot, Side, extended
@@ -28,7 +28,7 @@ SMALL = 0.2
 SAME_FOLD = 1e-10
 # Types of organising points of curves of branch points in which curves of other types end.
 MEETINGS: dict[CurveType, tuple[str, ...]] = {
-    "fold": ("tricritical",),
+    "fold": ("tricritical", "mode interaction"),
     "branch point": ("mode interaction",),
     "transition": ("tricritical", "mode interaction"),
 }
@@ -36,8 +36,7 @@ MEETINGS: dict[CurveType, tuple[str, ...]] = {
 
 def meeting_of(side: Side, plane: Plane) -> Knot | None:
     """Return the point at which states of a side that says so become one, None if it is not located."""
-    found = _meetings(side, plane)
-    return next((knot for knot in found if knot is not None and _is_there(knot, side)), None)
+    return next((knot for knot in _meetings(side, plane) if _is_there(knot, side)), None)
 
 
 def meeting_short_of(side: Side, plane: Plane) -> Knot | None:
@@ -57,8 +56,8 @@ def meeting_short_of(side: Side, plane: Plane) -> Knot | None:
     amplitudes = [length(separation(side, point), 0.0) for point in points]
     start = larger(amplitudes)
     for knot in _meetings(side, plane):
-        place = None if knot is None else np.array([knot.point.b[-1], knot.point.q])
-        if place is not None and leads_to(place, last, points[start], amplitudes[-1], amplitudes[start]):
+        place = np.array([knot.point.b[-1], knot.point.q])
+        if leads_to(place, last, points[start], amplitudes[-1], amplitudes[start]):
             return knot
     side.halved, side.merged = None, False
     return None
@@ -97,7 +96,7 @@ def separation(side: Side, point: Point) -> Floats:
     return equation.separation(point) if side.halved is None else equation.broken(point, side.halved)
 
 
-def _meetings(side: Side, plane: Plane) -> Iterator[Knot | None]:
+def _meetings(side: Side, plane: Plane) -> Iterator[Knot]:
     """Yield the organising points beside the end of a side at which two states or images may become one."""
     if side.halved is not None:
         for states in _states_at_end(side):
@@ -110,29 +109,30 @@ def _meetings(side: Side, plane: Plane) -> Iterator[Knot | None]:
         return
     symmetry, beyond = one.weighted.basis.symmetry, other.weighted.basis.symmetry
     if symmetry == beyond and one.unknown.size == other.unknown.size:
-        yield cusp_beside(plane, one.weighted.basis, 0.5 * (one.unknown + other.unknown), one.place)
+        yield from cusps_beside(plane, one.weighted.basis, 0.5 * (one.unknown + other.unknown), one.place)
         return
     born = one if symmetry < beyond else other
     symmetric = part_of_symmetry(plane, born, max(symmetry, beyond))
-    yield birth_beside(plane, born, symmetric, MEETINGS["transition"])
+    yield from births_beside(plane, born, symmetric, MEETINGS["transition"])
 
 
-def _where_halved(side: Side, halved: Halving, plane: Plane, states: Sequence[AtState]) -> Iterator[Knot | None]:
+def _where_halved(side: Side, halved: Halving, plane: Plane, states: Sequence[AtState]) -> Iterator[Knot]:
     """Yield the organising points beside some states at which one of them may be its own image."""
     others = list(states)
     born = others.pop(halved.state)
-    symmetric = symmetric_part(plane, born, halved.involution)
-    if symmetric[0].profiles is not None and not plane.zonal:
-        # No state has an axis that the confinement has at no other point of the plane.
-        return
-    kind, joins = extended(side.knots[-1].point).kind, _joins(side, others, symmetric)
-    # Of a line the other state may be the parent, or be near it.
-    for merged in (joins, not joins) if kind == "transition" and others else (joins,):
-        side.merged = merged
-        if kind == "transition" and not merged:
-            yield end_beside(plane, born, symmetric, others[0] if others else None)
-        else:
-            yield birth_beside(plane, born, symmetric, MEETINGS[kind])
+    kind = extended(side.knots[-1].point).kind
+    for symmetric in symmetric_parts(plane, born, halved.involution):
+        if symmetric[0].profiles is not None and not plane.zonal:
+            # No state has an axis that the confinement has at no other point of the plane.
+            return
+        joins = _joins(side, others, symmetric)
+        # Of a line the other state may be the parent, or be near it.
+        for merged in (joins, not joins) if kind == "transition" and others else (joins,):
+            side.merged = merged
+            if kind == "transition" and not merged:
+                yield from ends_beside(plane, born, symmetric, others[0] if others else None)
+            else:
+                yield from births_beside(plane, born, symmetric, MEETINGS[kind])
 
 
 def _states_at_end(side: Side) -> Iterator[Sequence[AtState]]:

@@ -303,3 +303,23 @@ def test_a_curve_is_closed_at_an_image_of_its_first_point_and_at_no_other():
         assert closing_point(turned_back(known, 1.0), arc) is None
         beside = dataclasses.replace(solution, b=solution.b + 1e-5 * np.linspace(-1.0, 1.0, solution.b.size))
         assert closing_point(Point(middle.equation, beside, 1.0), arc) is None
+
+
+def test_folds_end_where_two_directions_of_a_state_with_an_axis_are_critical():
+    """Where the branch points of both cross; about the end only one of the parts without axis is small beside it."""
+    potential = GegenbauerSeries((-1.3, -2.013, -2.744, -3.439))
+    diagram = bifurcation_diagram(McKeanVlasov(Sphere(3), potential), relative=(0.5, 1.12), rates=False, depth=2)
+    labels = [branch.label for branch in diagram.branches]
+    interval = (-3.6, -3.1)
+    crossed = []
+    for event in diagram.events("branch point"):
+        if labels[event.branch] == "zonal 3":
+            points = curve(event, "w4", interval).special_points
+            crossed.append({float(each.values[0]) for each in points if each.type == "mode interaction"})
+    first, second = crossed
+    crossings = sorted(one for one in first for other in second if abs(one - other) < 1e-9)
+    (fold,) = (event for event in diagram.events("fold") if labels[event.branch] == "C_s from zonal 3")
+    found = curve(fold, "w4", interval)
+    assert not found.warnings
+    assert [(each.type, each.status) for each in found.special_points] == 2 * [("mode interaction", "converged")]
+    assert found.first[[0, -1]] == pytest.approx(crossings, abs=1e-9)
