@@ -13,17 +13,17 @@ FARTHEST = 2.0
 SAME = 1e-7
 
 
-def closing_point(first: Point, arc: Arc) -> Point | None:
+def closing_point(first: Point, arc: Arc, direction: float = 1.0) -> Point | None:
     """Return the point of an arc that is the first one of its curve or an image of it; None if it passes neither.
 
     From an image on, turned or reflected, the curve goes over images of what it has passed, provided that it passes
-    it in the direction in which it began.
+    it in the direction in which it began. It has gone over them already if it passes it in the other, -1.
     """
     second = arc.second
     reach = FARTHEST * (second.arclength - arc.first.arclength)
     if abs(first.q - second.q) > reach or abs(float(first.b[-1] - second.b[-1])) > reach:
         return None
-    aim, rates = _coordinates(first, second), _rates(first, second)
+    aim, rates = _coordinates(first, second), direction * _rates(first, second)
 
     def ahead(point: Point) -> float:
         return float(rates @ (_coordinates(point, second) - aim))

@@ -19,7 +19,7 @@ from .arc import ROUNDINGS, Arc
 from .closing import closing_point
 from .coefficients import Place, is_double
 from .events import KNOWN, events_between
-from .knots import Event, Knot, Side, extended, rounding_at, vertical
+from .knots import Event, Knot, Side, between, extended, rounding_at, vertical
 
 # A loop has at least so many points.
 FEWEST_IN_LOOP = 8
@@ -89,14 +89,33 @@ def follow(
                 "go on"
             )
             break
-        closing = closing_point(start, arc) if long_enough else None
-        if closing is not None:
-            # Organising points behind it are known from the beginning, and one at it is the first point.
-            before = closing.arclength - KNOWN
-            side.knots = [each for each in side.knots if each.point.arclength < before] + [Knot.at(closing)]
-            side.outcome = Outcome.CLOSED_LOOP
+        if long_enough and _closes(side, start, arc):
             break
     return side
+
+
+def _closes(side: Side, start: Point, arc: Arc) -> bool:
+    """Return whether a side comes back to its first point or an image of it on its last arc, and end it if so."""
+    closing = closing_point(start, arc)
+    if closing is not None:
+        # Organising points behind it are known from the beginning, and one at it is the first point.
+        before = closing.arclength - KNOWN
+        side.knots = [each for each in side.knots if each.point.arclength < before] + [Knot.at(closing)]
+        side.outcome = Outcome.CLOSED_LOOP
+        return True
+    returned = closing_point(start, arc, -1.0)
+    if returned is None:
+        return False
+    # What has been passed backwards is images from half of the way on.
+    middle = 0.5 * (start.arclength + returned.arclength)
+    beyond = next(each for each in side.knots if each.point.arclength > middle)
+    side.knots = [each for each in side.knots if each.point.arclength <= middle]
+    side.outcome = Outcome.JOINED_BRANCH
+    side.warnings.append(
+        f"the curve ends where a state and its image become one, {between(side.knots[-1], beyond)}, at a point "
+        "that was not located"
+    )
+    return True
 
 
 def _meets(side: Side, last: Point, point: Point) -> bool:

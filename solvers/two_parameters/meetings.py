@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from itertools import chain
 
 import numpy as np
 
@@ -36,7 +37,11 @@ MEETINGS: dict[CurveType, tuple[str, ...]] = {
 
 def meeting_of(side: Side, plane: Plane) -> Knot | None:
     """Return the point at which states of a side that says so become one, None if it is not located."""
-    return next((knot for knot in _meetings(side, plane) if _is_there(knot, side)), None)
+    for knots in _meetings(side, plane):
+        missed = [_missed(knot, side) for knot in knots]
+        if min(missed, default=np.inf) <= 1.0:
+            return knots[int(np.argmin(missed))]
+    return None
 
 
 def meeting_short_of(side: Side, plane: Plane) -> Knot | None:
@@ -55,7 +60,7 @@ def meeting_short_of(side: Side, plane: Plane) -> Knot | None:
     points = [each.point for each in side.knots]
     amplitudes = [length(separation(side, point), 0.0) for point in points]
     start = larger(amplitudes)
-    for knot in _meetings(side, plane):
+    for knot in chain.from_iterable(_meetings(side, plane)):
         place = np.array([knot.point.b[-1], knot.point.q])
         if leads_to(place, last, points[start], amplitudes[-1], amplitudes[start]):
             return knot
@@ -96,8 +101,8 @@ def separation(side: Side, point: Point) -> Floats:
     return equation.separation(point) if side.halved is None else equation.broken(point, side.halved)
 
 
-def _meetings(side: Side, plane: Plane) -> Iterator[Knot]:
-    """Yield the organising points beside the end of a side at which two states or images may become one."""
+def _meetings(side: Side, plane: Plane) -> Iterator[list[Knot]]:
+    """Yield lists of organising points beside the end of a side at which two states or images may become one."""
     if side.halved is not None:
         for states in _states_at_end(side):
             yield from _where_halved(side, side.halved, plane, states)
@@ -109,15 +114,15 @@ def _meetings(side: Side, plane: Plane) -> Iterator[Knot]:
         return
     symmetry, beyond = one.weighted.basis.symmetry, other.weighted.basis.symmetry
     if symmetry == beyond and one.unknown.size == other.unknown.size:
-        yield from cusps_beside(plane, one.weighted.basis, 0.5 * (one.unknown + other.unknown), one.place)
+        yield cusps_beside(plane, one.weighted.basis, 0.5 * (one.unknown + other.unknown), one.place)
         return
     born = one if symmetry < beyond else other
     symmetric = part_of_symmetry(plane, born, max(symmetry, beyond))
-    yield from births_beside(plane, born, symmetric, MEETINGS["transition"])
+    yield births_beside(plane, born, symmetric, MEETINGS["transition"])
 
 
-def _where_halved(side: Side, halved: Halving, plane: Plane, states: Sequence[AtState]) -> Iterator[Knot]:
-    """Yield the organising points beside some states at which one of them may be its own image."""
+def _where_halved(side: Side, halved: Halving, plane: Plane, states: Sequence[AtState]) -> Iterator[list[Knot]]:
+    """Yield lists of organising points beside some states at which one of them may be its own image."""
     others = list(states)
     born = others.pop(halved.state)
     kind = extended(side.knots[-1].point).kind
@@ -130,9 +135,9 @@ def _where_halved(side: Side, halved: Halving, plane: Plane, states: Sequence[At
         for merged in (joins, not joins) if kind == "transition" and others else (joins,):
             side.merged = merged
             if kind == "transition" and not merged:
-                yield from ends_beside(plane, born, symmetric, others[0] if others else None)
+                yield ends_beside(plane, born, symmetric, others[0] if others else None)
             else:
-                yield from births_beside(plane, born, symmetric, MEETINGS[kind])
+                yield births_beside(plane, born, symmetric, MEETINGS[kind])
 
 
 def _states_at_end(side: Side) -> Iterator[Sequence[AtState]]:
@@ -172,8 +177,11 @@ def _distance(one: Symmetric, other: Symmetric) -> float:
     return length(lengths[0] - lengths[1], 0.0)
 
 
-def _is_there(knot: Knot, side: Side) -> bool:
-    """Return whether a located point is where the states of a side meet, by their approach along the last chord."""
+def _missed(knot: Knot, side: Side) -> float:
+    """Return how far a located point is from where the states of a side meet, in units of what is allowed.
+
+    That is told by their approach along the last chord.
+    """
     last, beyond = side.knots[-1].point, side.beyond
     assert beyond is not None
     before, after = separation(side, last), separation(side, beyond)
@@ -181,7 +189,6 @@ def _is_there(knot: Knot, side: Side) -> bool:
     one, other, place = (np.array([point.b[-1], point.q]) for point in (last, beyond, knot.point))
     if length(after, 0.0) <= COLLAPSED * size:
         # The point beyond is one of the curve of the more symmetric state.
-        return length(place - one, 0.0) <= step
+        return length(place - one, 0.0) / step
     share = _share(side)
-    missed = length(place - one - share * (other - one), 0.0)
-    return bool(missed <= STRAYED * max(1.0, share**2) * step)
+    return length(place - one - share * (other - one), 0.0) / (STRAYED * max(1.0, share**2) * step)

@@ -299,8 +299,10 @@ def test_a_curve_is_closed_at_an_image_of_its_first_point_and_at_no_other():
         closing = closing_point(known, arc)
         assert closing is not None
         assert closing.b == pytest.approx(middle.b, abs=1e-9)
-        # In the other direction the curve would go back, and a state beside is another one.
+        # In the other direction the curve goes back, and a state beside is another one.
+        assert closing_point(known, arc, -1.0) is None
         assert closing_point(turned_back(known, 1.0), arc) is None
+        assert closing_point(turned_back(known, 1.0), arc, -1.0).b == pytest.approx(middle.b, abs=1e-9)
         beside = dataclasses.replace(solution, b=solution.b + 1e-5 * np.linspace(-1.0, 1.0, solution.b.size))
         assert closing_point(Point(middle.equation, beside, 1.0), arc) is None
 
@@ -323,3 +325,14 @@ def test_folds_end_where_two_directions_of_a_state_with_an_axis_are_critical():
     assert not found.warnings
     assert [(each.type, each.status) for each in found.special_points] == 2 * [("mode interaction", "converged")]
     assert found.first[[0, -1]] == pytest.approx(crossings, abs=1e-9)
+
+
+def test_a_curve_that_has_come_back_over_its_images_ends_half_way():
+    """Three degrees are critical within 1e-3 of each other, where steps pass the state that it shares with them."""
+    problem = McKeanVlasov(Sphere(3), GegenbauerSeries((-1.261, -2.386, -3.341, -3.376)))
+    folds = bifurcation_diagram(problem, (1.9, 2.2), rates=False, depth=2).events("fold")
+    found = curve(min(folds, key=lambda event: abs(event.coupling - 2.12121699)), "w1", (-1.761, -0.761))
+    assert not passed_twice(found)
+    assert found.first_outcome is Outcome.JOINED_BRANCH
+    (said,) = found.warnings
+    assert "a state and its image become one, between w1 = -1.43" in said
