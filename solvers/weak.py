@@ -102,8 +102,7 @@ class Partition:
 
     def _decided(self, times: Products, neutral: Floats | None, fewest: int, most: int) -> int | None:
         """Return the number of negative eigenvalues from a product and the bounds of the number, or None."""
-        size, changes = len(self.strong), None
-        moved = None
+        size, changes, moved = len(self.strong), None, None
         if neutral is not None and most == fewest + 1:
             # Where J y = 0 the solution is y/(Z^T y).
             changes = neutral[None] / max(float(np.linalg.norm(neutral[:size])), TINY)

@@ -126,9 +126,10 @@ class FreeOrientation(Orientation):
         """
         found, count = [Involution(number) for number in range(len(self._fixed))], len(self._fixed)
         coarse = _coarse_axes(self._group, tuple(np.unique(self._degrees).tolist()))
-        upright = coarse.frames @ b[self._degrees <= FINEST]
+        low = self._degrees <= coarse.last
+        upright = coarse.frames @ b[low]
         for family, signs in enumerate(self._families):
-            overlaps = upright**2 @ signs[self._degrees <= FINEST]
+            overlaps = upright**2 @ signs[low]
             beside = overlaps[coarse.neighbours]
             peaks = np.flatnonzero((overlaps[:, None] >= beside).all(axis=1))
             chosen = [*peaks[np.argsort(-overlaps[peaks])][:HIGHEST].tolist(), int(np.argmin(overlaps))]
@@ -211,8 +212,9 @@ class FreeOrientation(Orientation):
 
 
 class _Coarse(NamedTuple):
-    """Axes (count, 3) that cover half a sphere, the turns of modes of low degrees to them, and neighbours."""
+    """Axes (count, 3) that cover half a sphere, the turns of modes up to a last degree to them, and neighbours."""
 
+    last: int
     axes: Floats
     frames: Floats
     neighbours: Integers
@@ -221,8 +223,9 @@ class _Coarse(NamedTuple):
 @functools.lru_cache(maxsize=8)
 def _coarse_axes(group: Group, degrees: tuple[int, ...]) -> _Coarse:
     """Return axes as near to each other as f needs that has waves of twice the degrees."""
-    known = np.array([degree for degree in degrees if degree <= FINEST])
-    count = PER_SQUARE * int(known.max()) ** 2
+    known = np.array([degree for degree in degrees if degree <= max(FINEST, min(degrees))])
+    last = int(known.max())
+    count = PER_SQUARE * last**2
     # Points of equal areas along a spiral.
     heights = (np.arange(count) + 0.5) / count
     azimuths = np.pi * (3.0 - np.sqrt(5.0)) * np.arange(count)
@@ -230,7 +233,7 @@ def _coarse_axes(group: Group, degrees: tuple[int, ...]) -> _Coarse:
     axes = np.stack([radii * np.cos(azimuths), radii * np.sin(azimuths), heights], axis=1)
     frames = np.stack([moved_by(group, known, to_pole(axis)).toarray() for axis in axes])
     nearest = np.argsort(-np.abs(axes @ axes.T), axis=1)
-    return _Coarse(axes, frames, nearest[:, 1 : 1 + NEIGHBOURS])
+    return _Coarse(last, axes, frames, nearest[:, 1 : 1 + NEIGHBOURS])
 
 
 def _about_across(axis: Floats, angle: float) -> Floats:

@@ -55,6 +55,7 @@ WEAK = 1e-4
 # a cubic state in h P_1 differ by 4e-3 h^2.
 STRONG = 0.1
 HELD = "some may be missing, for the confinement, which has no axis, holds states by little more than rounding"
+ALIKE = " (of those that so weak a confinement turns to different places some may count as one)"
 CONVEX = "the second variation of the free energy is definite at every density"
 ONE_DEGREE = "with degree one alone the states are the uniform one and, beyond its threshold, one exp(r cos t)/Z"
 
@@ -124,6 +125,8 @@ class Densities(SearchSpace[Point]):
             self._parts = among_harmonics(field)
             last = field.strengths.size - 1
             self.among = f"all densities on the sphere, in {len(self._parts)} symmetries up to degree {last}"
+            if problem.zonal and field.confinement is not None and not field.holds:
+                self.among += ALIKE
         else:
             self._parts = about_an_axis(Sphere(problem.domain.dimension), field, self._even)
             self.among = "densities about an axis (others were not searched)"

@@ -116,7 +116,7 @@ def symmetric_parts(plane: Plane, state: AtState, involution: Involution | None)
 
 
 def _about_axis(cosine: Floats, sine: Floats, axes: Floats) -> tuple[Floats, float]:
-    """Return the moments by degree of a density about the one of some axes that most are of, and their rest."""
+    """Return the moments by degree of a density about the one of some axes that leaves the least rest, and this."""
     zonal = zonal_places(largest_degree(cosine.size))
     turned = [turned_moments(cosine, sine, to_pole(axis)) for axis in axes]
     rests = [float(np.hypot(length(np.delete(c, zonal), 0.0), length(s, 0.0))) for c, s in turned]

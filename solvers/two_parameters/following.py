@@ -99,8 +99,8 @@ def _closes(side: Side, start: Point, arc: Arc) -> bool:
     closing = closing_point(start, arc)
     if closing is not None:
         # Organising points behind it are known from the beginning, and one at it is the first point.
-        before = closing.arclength - KNOWN
-        side.knots = [each for each in side.knots if each.point.arclength < before] + [Knot.at(closing)]
+        _cut(side, closing.arclength - KNOWN)
+        side.knots.append(Knot.at(closing))
         side.outcome = Outcome.CLOSED_LOOP
         return True
     returned = closing_point(start, arc, -1.0)
@@ -109,13 +109,23 @@ def _closes(side: Side, start: Point, arc: Arc) -> bool:
     # What has been passed backwards is images from half of the way on.
     middle = 0.5 * (start.arclength + returned.arclength)
     beyond = next(each for each in side.knots if each.point.arclength > middle)
-    side.knots = [each for each in side.knots if each.point.arclength <= middle]
+    _cut(side, middle)
     side.outcome = Outcome.JOINED_BRANCH
     side.warnings.append(
         f"the curve ends where a state and its image become one, {between(side.knots[-1], beyond)}, at a point "
         "that was not located"
     )
     return True
+
+
+def _cut(side: Side, arclength: float) -> None:
+    """Remove from a side what is beyond an arclength."""
+
+    def kept(knots: list[Knot]) -> list[Knot]:
+        return [each for each in knots if each.point.arclength < arclength]
+
+    side.knots, side.changing = kept(side.knots), kept(side.changing)
+    side.untold = {kind: there for kind, knots in side.untold.items() if (there := kept(knots))}
 
 
 def _meets(side: Side, last: Point, point: Point) -> bool:

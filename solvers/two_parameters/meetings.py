@@ -25,6 +25,8 @@ from .unknowns import Symmetric
 STRAYED = 0.3
 # A state that differs by less from its image may have stopped beside the more symmetric one.
 SMALL = 0.2
+# In the place of a step that rounding has made zero.
+TINY = float(np.finfo(float).tiny)
 # Two orientations of one state have a fold at one place to this share.
 SAME_FOLD = 1e-10
 # Types of organising points of curves of branch points in which curves of other types end.
@@ -185,7 +187,7 @@ def _missed(knot: Knot, side: Side) -> float:
     last, beyond = side.knots[-1].point, side.beyond
     assert beyond is not None
     before, after = separation(side, last), separation(side, beyond)
-    size, step = length(before, 0.0), beyond.arclength - last.arclength
+    size, step = length(before, 0.0), max(beyond.arclength - last.arclength, TINY)
     one, other, place = (np.array([point.b[-1], point.q]) for point in (last, beyond, knot.point))
     if length(after, 0.0) <= COLLAPSED * size:
         # The point beyond is one of the curve of the more symmetric state.

@@ -2,6 +2,7 @@
 
 import dataclasses
 import functools
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -22,7 +23,8 @@ from solvers.branches.continuation import Point, trace
 from solvers.two_parameters import STARTS, start_of
 from solvers.two_parameters.arc import Arc
 from solvers.two_parameters.closing import closing_point
-from solvers.two_parameters.following import turned_back
+from solvers.two_parameters.following import _cut, turned_back
+from solvers.two_parameters.knots import Side
 from solvers.two_parameters.starts import plane_of
 from tests.campaigns.passages import passed_twice
 from tests.sphere_galerkin import linearised
@@ -336,3 +338,12 @@ def test_a_curve_that_has_come_back_over_its_images_ends_half_way():
     assert found.first_outcome is Outcome.JOINED_BRANCH
     (said,) = found.warnings
     assert "a state and its image become one, between w1 = -1.43" in said
+
+
+def test_what_is_cut_off_a_curve_is_not_warned_of():
+    knots = [SimpleNamespace(point=SimpleNamespace(arclength=float(length))) for length in range(10)]
+    side = Side(knots[:], changing=knots[7:], untold={"cusp": knots[2:4], "tricritical": knots[8:]})
+    _cut(side, 5.0)
+    assert side.knots == knots[:5]
+    assert side.changing == []
+    assert side.untold == {"cusp": knots[2:4]}

@@ -289,3 +289,15 @@ def test_a_branch_point_of_a_solid_starts_a_curve_from_a_branch_that_crosses_it(
     one, other = (curve(point, "w3", (-7.7, -7.4)) for point in (own, crossings[0]))
     along = one.second + one.slope * (other.first - one.first) if len(one) == len(other) else np.nan
     assert np.abs(other.second / along - 1.0)[1:-1].max() < POINT
+
+
+def test_states_of_high_degrees_alone_are_taken_to_images_and_back():
+    plain = InvariantBasis(TRIVIAL, np.array([9]), 32)
+    b = unit(np.random.default_rng(9).normal(size=plain.degrees.size))
+    basis = plain.beside(b)
+    found = basis.involutions(b)
+    assert found
+    for each in found:
+        image = basis.image(b, each)
+        assert np.linalg.norm(image) == pytest.approx(1.0, rel=1e-12)
+        assert basis.image(image, each) == pytest.approx(b, abs=1e-9)

@@ -262,3 +262,5 @@ def test_rates_in_a_field_about_another_axis_are_those_about_the_pole():
     )
     expected = [state.slowest_rate for state in upright]
     assert [state.slowest_rate for state in tilted] == pytest.approx(expected, rel=1e-9)
+    # About its own axis a state does not change, which takes no direction off its spectrum.
+    assert [spectrum(state).slowest_rate for state in tilted] == pytest.approx(expected, rel=1e-9)

@@ -79,7 +79,9 @@ def test_random_turns_keep_the_symmetry_and_the_lengths_of_moments():
     space = _space(_problem((0.0, 0.0, -1.0), 1.5, GegenbauerSeries((0.03, 0.05))))
     known = [sphere_search._packed(point) for point in _states_of(space)]
     degrees = degrees_of_places(packed_size(3))
-    for part in (each for each in space._parts if each.breaks):
+    broken = [each for each in space._parts if each.breaks]
+    assert len(broken) > 1
+    for part in broken:
         turned = part.turned(known, np.random.default_rng(4))
         assert 0 < len(turned) <= len(known)
         assert len(turned) == len(known) or part.group is not TRIVIAL
@@ -148,7 +150,9 @@ def _checked(problem, states):
         density = masses * np.exp(field)
         found = np.einsum("kpn,n->kp", harmonics, density / density.sum())
         residuals.append(np.abs(found - moments)[:, series[degrees] != 0.0].max())
-        told.append(np.r_[state.free_energy_gap, np.abs(moments).ravel()])
+        # Turned about the axis of a confinement a state is the same.
+        sizes = np.hypot(*moments) if problem.zonal else np.abs(moments).ravel()
+        told.append(np.r_[state.free_energy_gap, sizes])
     apart = np.abs(np.array(told)[:, None] - told).max(axis=2) + np.eye(len(told))
     return max(residuals), apart.min()
 

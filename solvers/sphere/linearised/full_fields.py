@@ -290,21 +290,19 @@ def stepped(degree: int) -> int:
 
 
 def turnings(field: FullField, values: FieldOnGrid, rings: int, meridians: int) -> Floats:
-    r"""Return :math:`\sqrt\rho\,(n\times x)\cdot\nabla f` for the axes n about which states may be turned.
-
-    Returns
-    -------
-    ndarray (k, rings, meridians)
-        For the x, y and z axis, or in a confinement for its axis, if it has one.
-    """
+    r"""Return :math:`\sqrt\rho\,(n\times x)\cdot\nabla f` for the x, y and z axis n, (3, rings, meridians)."""
     transform = transform_of(field.degree, rings, meridians)
     cosine, sine = transform.cosines[:, None], np.sin(transform.polar)[:, None]
     around = [np.cos(transform.azimuths), np.sin(transform.azimuths)]
     about_z = values.azimuthal * sine
     about_x = -around[1] * values.polar - cosine * around[0] * values.azimuthal
     about_y = around[0] * values.polar - cosine * around[1] * values.azimuthal
-    turned = np.stack([about_x, about_y, about_z])
-    fixed = confining_field(field.problem)
-    if fixed is not None:
-        turned = turned[2:] if fixed.zonal else np.tensordot(fixed.axes, turned, 1)
-    return np.asarray(turned * values.root)
+    return np.stack([about_x, about_y, about_z]) * values.root
+
+
+def free_axes(problem: Equation) -> Floats:
+    """Return the axes about which states may be turned, (k, 3): of a confinement its own, if it has one."""
+    fixed = confining_field(problem)
+    if fixed is None:
+        return np.eye(3)
+    return np.eye(3)[2:] if fixed.zonal else fixed.axes

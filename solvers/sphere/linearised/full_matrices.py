@@ -45,7 +45,7 @@ from meanfield.equations import NEGLIGIBLE
 from ...bases import EPS, Floats
 from ...lanczos import check_size, lowest_pairs
 from .banded import Banded, Factor
-from .full_fields import FullField, averages_on_grid, grid_size, on_grid, transform_of, turnings
+from .full_fields import FullField, averages_on_grid, free_axes, grid_size, on_grid, transform_of, turnings
 from .harmonic_tables import ClassTable, class_tables, waves_of
 
 # Rotations of a class are independent if their singular values are above this share of the largest of all.
@@ -109,15 +109,26 @@ class Linearisation:
 
     @cached_property
     def kernels(self) -> list[tuple[Floats, Floats]]:
-        """Packed coefficients of the root of the density, and of the rotations."""
+        """Packed coefficients of the root of the density, and of the rotations that the confinement admits."""
+        cosines, sines = self._turned
+        axes = free_axes(self.field.problem)
+        return [self.transform.analyse(self.values.root), *zip(axes @ cosines, axes @ sines, strict=True)]
+
+    @cached_property
+    def _turned(self) -> tuple[Floats, Floats]:
+        """Packed coefficients of the rotations about x, y and z, (3, n) each."""
         turned = turnings(self.field, self.values, self.transform.rings, self.transform.meridians)
-        return [self.transform.analyse(values) for values in (self.values.root, *turned)]
+        cosines, sines = zip(*map(self.transform.analyse, turned), strict=True)
+        return np.stack(cosines), np.stack(sines)
 
     @cached_property
     def fastest(self) -> float:
-        """Largest length of a rotation."""
-        lengths = [self.transform.multiplicities @ (cosine**2 + sine**2) for cosine, sine in self.kernels[1:]]
-        return float(np.sqrt(max(lengths)))
+        """Largest length of a rotation, one that the confinement does not admit included.
+
+        Only beside these it is seen that a state does not change when it is turned about an axis of its own.
+        """
+        cosines, sines = self._turned
+        return float(np.sqrt(((cosines**2 + sines**2) @ self.transform.multiplicities).max()))
 
     def matrices(self, table: ClassTable) -> "ClassMatrices":
         """Return the matrices of a class."""
