@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from itertools import chain
 
 import numpy as np
 
@@ -25,11 +24,10 @@ from .unknowns import Symmetric
 STRAYED = 0.3
 # A state that differs by less from its image may have stopped beside the more symmetric one.
 SMALL = 0.2
-# In the place of a step that rounding has made zero.
-TINY = float(np.finfo(float).tiny)
 # Two orientations of one state have a fold at one place to this share.
 SAME_FOLD = 1e-10
-# Types of organising points of curves of branch points in which curves of other types end.
+# Types of organising points of curves of branch points in which curves of other types end. A fold ends in a mode
+# interaction where there is no tricritical point: of two so near that its approach cannot tell, that is likelier.
 MEETINGS: dict[CurveType, tuple[str, ...]] = {
     "fold": ("tricritical", "mode interaction"),
     "branch point": ("mode interaction",),
@@ -39,11 +37,7 @@ MEETINGS: dict[CurveType, tuple[str, ...]] = {
 
 def meeting_of(side: Side, plane: Plane) -> Knot | None:
     """Return the point at which states of a side that says so become one, None if it is not located."""
-    for knots in _meetings(side, plane):
-        missed = [_missed(knot, side) for knot in knots]
-        if min(missed, default=np.inf) <= 1.0:
-            return knots[int(np.argmin(missed))]
-    return None
+    return next((knot for knot in _meetings(side, plane) if _is_there(knot, side)), None)
 
 
 def meeting_short_of(side: Side, plane: Plane) -> Knot | None:
@@ -62,7 +56,7 @@ def meeting_short_of(side: Side, plane: Plane) -> Knot | None:
     points = [each.point for each in side.knots]
     amplitudes = [length(separation(side, point), 0.0) for point in points]
     start = larger(amplitudes)
-    for knot in chain.from_iterable(_meetings(side, plane)):
+    for knot in _meetings(side, plane):
         place = np.array([knot.point.b[-1], knot.point.q])
         if leads_to(place, last, points[start], amplitudes[-1], amplitudes[start]):
             return knot
@@ -103,8 +97,8 @@ def separation(side: Side, point: Point) -> Floats:
     return equation.separation(point) if side.halved is None else equation.broken(point, side.halved)
 
 
-def _meetings(side: Side, plane: Plane) -> Iterator[list[Knot]]:
-    """Yield lists of organising points beside the end of a side at which two states or images may become one."""
+def _meetings(side: Side, plane: Plane) -> Iterator[Knot]:
+    """Yield the organising points beside the end of a side at which two states or images may become one."""
     if side.halved is not None:
         for states in _states_at_end(side):
             yield from _where_halved(side, side.halved, plane, states)
@@ -116,15 +110,15 @@ def _meetings(side: Side, plane: Plane) -> Iterator[list[Knot]]:
         return
     symmetry, beyond = one.weighted.basis.symmetry, other.weighted.basis.symmetry
     if symmetry == beyond and one.unknown.size == other.unknown.size:
-        yield cusps_beside(plane, one.weighted.basis, 0.5 * (one.unknown + other.unknown), one.place)
+        yield from cusps_beside(plane, one.weighted.basis, 0.5 * (one.unknown + other.unknown), one.place)
         return
     born = one if symmetry < beyond else other
     symmetric = part_of_symmetry(plane, born, max(symmetry, beyond))
-    yield births_beside(plane, born, symmetric, MEETINGS["transition"])
+    yield from births_beside(plane, born, symmetric, MEETINGS["transition"])
 
 
 def _where_halved(side: Side, halved: Halving, plane: Plane, states: Sequence[AtState]) -> Iterator[list[Knot]]:
-    """Yield lists of organising points beside some states at which one of them may be its own image."""
+    """Yield the organising points beside some states at which one of them may be its own image."""
     others = list(states)
     born = others.pop(halved.state)
     kind = extended(side.knots[-1].point).kind
@@ -137,9 +131,15 @@ def _where_halved(side: Side, halved: Halving, plane: Plane, states: Sequence[At
         for merged in (joins, not joins) if kind == "transition" and others else (joins,):
             side.merged = merged
             if kind == "transition" and not merged:
-                yield ends_beside(plane, born, symmetric, others[0] if others else None)
+                yield from ends_beside(plane, born, symmetric, others[0] if others else None)
             else:
-                yield births_beside(plane, born, symmetric, MEETINGS[kind])
+                found = births_beside(plane, born, symmetric, MEETINGS[kind])
+                yield from _by_type(found, MEETINGS[kind]) if kind == "fold" else found
+
+
+def _by_type(knots: list[Knot], types: Sequence[str]) -> list[Knot]:
+    """Return located points in the order of their types."""
+    return [knot for each in types for knot in knots if knot.event is not None and knot.event.type == each]
 
 
 def _states_at_end(side: Side) -> Iterator[Sequence[AtState]]:
@@ -179,18 +179,16 @@ def _distance(one: Symmetric, other: Symmetric) -> float:
     return length(lengths[0] - lengths[1], 0.0)
 
 
-def _missed(knot: Knot, side: Side) -> float:
-    """Return how far a located point is from where the states of a side meet, in units of what is allowed.
-
-    That is told by their approach along the last chord.
-    """
+def _is_there(knot: Knot, side: Side) -> bool:
+    """Return whether a located point is where the states of a side meet, by their approach along the last chord."""
     last, beyond = side.knots[-1].point, side.beyond
     assert beyond is not None
     before, after = separation(side, last), separation(side, beyond)
-    size, step = length(before, 0.0), max(beyond.arclength - last.arclength, TINY)
+    size, step = length(before, 0.0), beyond.arclength - last.arclength
     one, other, place = (np.array([point.b[-1], point.q]) for point in (last, beyond, knot.point))
     if length(after, 0.0) <= COLLAPSED * size:
         # The point beyond is one of the curve of the more symmetric state.
-        return length(place - one, 0.0) / step
+        return length(place - one, 0.0) <= step
     share = _share(side)
-    return length(place - one - share * (other - one), 0.0) / (STRAYED * max(1.0, share**2) * step)
+    missed = length(place - one - share * (other - one), 0.0)
+    return bool(missed <= STRAYED * max(1.0, share**2) * step)
