@@ -117,7 +117,7 @@ def _meetings(side: Side, plane: Plane) -> Iterator[Knot]:
     yield from births_beside(plane, born, symmetric, MEETINGS["transition"])
 
 
-def _where_halved(side: Side, halved: Halving, plane: Plane, states: Sequence[AtState]) -> Iterator[list[Knot]]:
+def _where_halved(side: Side, halved: Halving, plane: Plane, states: Sequence[AtState]) -> Iterator[Knot]:
     """Yield the organising points beside some states at which one of them may be its own image."""
     others = list(states)
     born = others.pop(halved.state)
