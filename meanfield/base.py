@@ -101,8 +101,8 @@ class OnDemand:
 def deferred(record: Kept, **fields: Callable[[], Any]) -> Kept:
     """Return a copy of a record with some fields, of :class:`OnDemand`, given by functions without arguments.
 
-    A function is called when its field is first read, be it by a comparison or for a file, and is pickled with the
-    record.
+    A function is called when its field is first read, be it by a comparison, for a file or by ``replace``, and is
+    pickled with the record.
     """
     copied = object.__new__(type(record))
     known = {name: value for name, value in vars(record).items() if name not in fields}

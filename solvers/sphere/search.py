@@ -83,7 +83,7 @@ def search_covers(geometry: Geometry, problem: Equation, coupling: Number) -> bo
 def search_resolves(geometry: Geometry, problem: Equation, coupling: Number) -> bool:
     """Return whether the search has all densities, in every symmetry apart, resolves them and tells them apart."""
     field = _field(problem, coupling)
-    strong = field.confinement is None or float(np.abs(field.confinement).sum()) >= STRONG
+    strong = field.confinement is None or field.confining_size >= STRONG
     return problem.domain.has_azimuth and strong and not field.cut and resolves_all(field)
 
 
@@ -238,7 +238,7 @@ class Densities(SearchSpace[Point]):
             return f"{met} not listed, for the grids that are allowed do not resolve so sharp a density"
         if self._problem.zonal:
             return ""
-        if field.confinement is not None and float(field.confinement.sum()) < WEAK:
+        if field.confinement is not None and field.confining_size < WEAK:
             return HELD
         points = [point for point in states if point is not None]
         counts = [sum(point.equation.densities.unstable_counts(point)) for point in points]
