@@ -398,6 +398,22 @@ def test_stationary_waits_for_rates_in_files_only(capsys, monkeypatch):
     assert "1-cluster" in succeed(capsys, *given)
 
 
+def test_bifurcation_computes_rates_where_they_are_shown_only(capsys, monkeypatch, tmp_path):
+    from solvers import diagram
+
+    def refuse(*_):
+        raise AssertionError("rates that nothing shows")
+
+    given = ("bifurcation", "kuramoto", "--depth", "1")
+    points = strict_json(succeed(capsys, *given, "--json"))["points"]
+    assert any(point["slowest_rate"] is not None for point in points if point["branch_label"] != "uniform")
+    monkeypatch.setattr(diagram, "with_rates", refuse)
+    assert "1-cluster" in succeed(capsys, *given, "--plot", str(tmp_path / "diagram.png"))
+    for shown in (("--json",), ("--to", str(tmp_path / "d.nc")), ("--panels", str(tmp_path / "panels.png"))):
+        code, _, err = run(capsys, *given, *shown)
+        assert code and "rates that nothing shows" in err
+
+
 def test_rate_agrees_with_the_closed_form_at_the_uniform_state(capsys):
     values = strict_json(succeed(capsys, "rate", "transformer", "--beta", "5", "--relative", "0.5", "--json"))
     assert values["theory"] == pytest.approx(0.5, rel=8 * EPS)

@@ -57,7 +57,7 @@ def bifurcation(argv: Sequence[str]) -> int:
             depth=settings.depth,
             search=settings.search,
             method=method,
-            rates=not settings.no_rates,
+            rates=_rates_shown(settings),
             watch=advance,
         )
     diagram = _with_origin(diagram, origin(parser, settings))
@@ -94,13 +94,20 @@ def _bifurcation_parser(argv: Sequence[str]) -> Parser:
         metavar="S",
         help=f"longest step (default: {Arclength.max_step:g})",
     )
-    parser.add_argument("--no-rates", action="store_true", help="leave the decay rates out")
+    parser.add_argument(
+        "--no-rates", action="store_true", help="leave the decay rates out, which are in files, panels and JSON"
+    )
     add_files(parser, ", ".join(KINDS))
     add_figure(parser, "--plot", "the diagram")
     add_figure(parser, "--panels", "amplitude, energy, rate and densities")
     add_common(parser, quiet="progress, summary and names of files; warnings stay", verbose=EACH_BRANCH)
     add_problem(parser)
     return parser
+
+
+def _rates_shown(settings: argparse.Namespace) -> bool:
+    """Return whether decay rates are wanted and shown: the summary and the diagram's own picture have none."""
+    return not settings.no_rates and bool(settings.to or settings.panels or settings.json)
 
 
 def _method(settings: argparse.Namespace) -> Arclength:
