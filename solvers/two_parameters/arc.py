@@ -1,8 +1,11 @@
 """The curve between two neighbouring points, and where a function of its points vanishes."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from itertools import pairwise
 
 import numpy as np
+from scipy.interpolate import KroghInterpolator
 from scipy.optimize import brentq
 
 from ..bases import EPS, Floats
@@ -11,6 +14,13 @@ from ..computed import computed_once
 
 # Roundings of the residual of a point.
 ROUNDINGS = 16
+# Points around a zero at which Newton's method fails come nearer by this factor, and so many tell where it is.
+NEARER, NEAREST = 0.5, 6
+# The error of a zero told by them, in units of what it moved by as they came nearer.
+MOVED = 4.0
+
+# A point of a curve, and how far x and q are known there.
+Zero = tuple[Point, tuple[float, float]]
 
 
 class Arc:
@@ -35,10 +45,11 @@ class Arc:
             self._points[arclength] = found
         return self._points[arclength]
 
-    def zero(self, function: Callable[[Point], float]) -> tuple[Point, tuple[float, float]] | None:
+    def zero(self, function: Callable[[Point], float]) -> Zero | None:
         """Return the point where a function of the point vanishes, and how far x and q are known.
 
-        Where Newton's method fails on the way, to the nearest points found on both sides of it.
+        Where Newton's method fails on the way, as where two directions are neutral in the place of one, points
+        beside it tell where that is; None if there are none.
         """
         values: dict[float, float] = {}
 
@@ -55,18 +66,71 @@ class Arc:
                 return None
             root = float(brentq(scalar, low, high, xtol=4 * EPS * max(1.0, high), rtol=4 * EPS))
         except ArithmeticError:
-            if len(values) <= 2:
-                return None
-            root = min(values, key=lambda place: abs(values[place]))
-        point = self(root)
-        assert point is not None
-        sides = [
-            min((s for s in values if sign * values[s] >= 0.0), key=lambda s: abs(s - root)) for sign in (-1, 1)
-        ]
-        ends = [self._points[s] for s in sides]
-        strayed, strayed_q = strayed_by(point)
-        in_x = abs(float(ends[0].b[-1] - ends[1].b[-1])) + abs(float(strayed[-1]))
-        return point, (in_x, abs(ends[0].q - ends[1].q) + abs(strayed_q))
+            return self._beside(scalar, values) if len(values) > 1 else None
+        return self._enclosed(values, root)
+
+    def _enclosed(self, values: dict[float, float], root: float) -> Zero:
+        """Return a point and how far the nearest ones, of both signs of a function, are from each other."""
+        one, other = (self._points[place] for place in _around(values, root))
+        strayed, strayed_q = strayed_by(self._points[root])
+        in_x = abs(float(one.b[-1] - other.b[-1])) + abs(float(strayed[-1]))
+        return self._points[root], (in_x, abs(one.q - other.q) + abs(strayed_q))
+
+    def _beside(self, scalar: Callable[[float], float], values: dict[float, float]) -> Zero | None:
+        """Return the zero of a function by polynomials through points around it, pair by pair nearer to it.
+
+        They come nearer as long as the zero moves less and less: where the system is singular rounding takes points
+        off their curve, and at last Newton's method finds none. Its error is some times what it moved by before the
+        last time, which may be little by chance. If no points are found beside the zero that is the nearest one
+        found before, None if there are none but those at the ends.
+        """
+        nearest = min(values, key=lambda place: abs(values[place]))
+        found = self._enclosed(values, nearest) if len(values) > 2 else None
+        (low, high), last, before = _around(values, nearest), None, None
+        root, reach = _root_of_polynomial([low, high], values), high - low
+        while True:
+            reach *= NEARER
+            try:
+                for place in (max(root - reach, low), min(root + reach, high)):
+                    scalar(place)
+            except ArithmeticError:
+                return found
+            low, high = _around(values, root)
+            nodes = sorted({low, high, *sorted(values, key=lambda place: abs(place - root))[:NEAREST]})
+            root = _root_of_polynomial(nodes, values)
+            point = self._on_polynomial(nodes, root)
+            if last is not None:
+                change = abs(float(point.b[-1] - last.b[-1])), abs(point.q - last.q)
+                if before is not None and not sum(change) < sum(before):
+                    return found
+                in_x, in_q = before or change
+                found, before = (point, (MOVED * in_x, MOVED * in_q)), change
+            last = point
+
+    def _on_polynomial(self, nodes: Sequence[float], arclength: float) -> Point:
+        """Return the point at an arclength on the polynomial through those at some others."""
+        points = [self._points[place] for place in nodes]
+        curve = KroghInterpolator(nodes, [np.append(point.b, point.q) for point in points])
+        (*b, q), equation = curve(arclength), self.second.equation
+        unknown, nearest = np.array(b), min(points, key=lambda point: abs(point.arclength - arclength))
+        evaluation = equation.evaluate(unknown, float(q))
+        solution = replace(nearest.solution, b=unknown, q=float(q), evaluation=evaluation)
+        return Point(equation, solution, arclength)
+
+
+def _around(values: dict[float, float], root: float) -> tuple[float, float]:
+    """Return the places nearest to one at which a function is not positive and not negative, in order."""
+    one, other = (
+        min((s for s in values if sign * values[s] >= 0.0), key=lambda s: abs(s - root)) for sign in (-1, 1)
+    )
+    return min(one, other), max(one, other)
+
+
+def _root_of_polynomial(nodes: Sequence[float], values: dict[float, float]) -> float:
+    """Return where the polynomial through values at some nodes, in order, vanishes as these change their sign."""
+    polynomial = KroghInterpolator(nodes, [values[place] for place in nodes])
+    pair = next(pair for pair in pairwise(nodes) if values[pair[0]] * values[pair[1]] <= 0.0)
+    return float(brentq(lambda place: float(polynomial(place)), *pair))
 
 
 def strayed_by(point: Point) -> tuple[Floats, float]:

@@ -202,11 +202,30 @@ class ExtendedEquation(StationaryEquation):
         if self.plane.confined:
             return None
         basis, own = self.bases[number], self._places(number)
-        before, after = (each.unknowns_on(self)[0][own] for each in (last, point))
+        before, after = last.unknowns_on(self)[0][own], self._continuing(last, point, number)
         place = int(np.argmax(np.abs(before)))
         if not before[place] * after[place] < 0.0 or length(after - before, 0.0) > CLOSE:
             return None
         return int(basis.degrees[place])
+
+    def _continuing(self, last: Point, point: Point, number: int) -> Floats:
+        """Return which image of a state, itself included, continues best that of a point before.
+
+        Beside the uniform state images are so near that Newton's method may end at any of them. Both ends of an arc
+        lead to nearly the same state half way, in nearly the same direction.
+        """
+        basis, own = self.bases[number], self._places(number)
+        (before, ahead), (after, behind) = (
+            [part[own] for part in each.unknowns_on(self)] for each in (last, point)
+        )
+        half = 0.5 * (point.arclength - last.arclength)
+        meant = before + half * ahead, half * ahead
+        # At the uniform state itself nothing tells images apart, and it is its only one.
+        images = zip(basis.images(after), basis.images(after - half * behind), strict=False)
+        return min(
+            images,
+            key=lambda pair: length(meant[0] - pair[1], 0.0) + length(meant[1] - (pair[0] - pair[1]), 0.0),
+        )[0]
 
     def _places(self, number: int) -> slice:
         """Return where the unknowns of a state are."""

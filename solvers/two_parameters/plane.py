@@ -81,6 +81,10 @@ class Plane:
         return is_velocity(self.problem.law)
 
     @computed_once
+    def _has_gibbs_map(self) -> bool:
+        return not self.problem.law.lacks(Capability.GIBBS_MAP)
+
+    @computed_once
     def _moves_noise(self) -> bool:
         return any(role == "noise" for role, _ in self.roles.values())
 
@@ -221,8 +225,18 @@ class Plane:
         return Coefficients(Couplings(self, x, q, max(last, self.last)), degrees, basis)
 
     def law_at(self, x: float, q: float) -> Any:
-        """Return the law at x and q."""
-        return self._moved(self.problem.law, self.problem.law_field, x, q)
+        """Return the law at x and q.
+
+        Raises
+        ------
+        InvalidInput
+            If a parameter is not admissible there, or a velocity loses or gains a Gibbs map, as softmax attention
+            does where beta changes its sign: its states solve another equation.
+        """
+        law = self._moved(self.problem.law, self.problem.law_field, x, q)
+        if self._moves_velocity and bool(why := law.lacks(Capability.GIBBS_MAP)) == self._has_gibbs_map:
+            raise InvalidInput(f"states of {law.name} solve another equation there; {why or 'it has a Gibbs map'}")
+        return law
 
     def potential_at(self, x: float, q: float) -> Any:
         """Return the interaction potential at x and q, of a law that of the same linearisation at uniform."""

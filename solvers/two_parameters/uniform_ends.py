@@ -12,6 +12,7 @@ from meanfield.theory import UniformPoint, lacks_normal_form, mode_interactions,
 
 from ..bases import EPS, Floats
 from ..branches.continuation import Point, length
+from ..newton import POLISHED, correct
 from .arc import strayed_by
 from .beside import FIRST, NEARBY, NEARLY_CRITICAL, point_beside
 from .events import KNOWN
@@ -33,6 +34,9 @@ STRAYED = 0.3
 # The distance from it is an amplitude or its square, and where a confinement vanishes also, at folds of states of
 # twice its period, the power 3/2.
 POWERS, WITHOUT_FIELD = (1.0, 2.0), (1.0, 1.5, 2.0)
+# A curve that seems to end at the uniform state is asked so many times, at that share of the rest of the way or
+# where no point is found at half of it, whether it does.
+APPROACHES, APPROACHED = 8, 0.5
 # Points at which states are so many times larger show where a curve leads that stopped short of its end.
 GROWN = 2.0
 # States of a curve below this vanish at an event that is not located.
@@ -78,7 +82,34 @@ def uniform_end(side: Side, plane: Plane, degree: int) -> UniformEnd | None:
     found = list((_in_coupling if plane.in_coupling else _on_threshold)(plane, last, degree, reach))
     if stopped:
         found = [end for end in found if leads_to(_place(plane, end), last, before, sizes[-1], sizes[start])]
+    elif side.beyond is not None and sizes[-1] > 0.0:
+        found = [end for end in found if _is_reached(_place(plane, end), last)]
     return min(found, key=lambda end: length(_place(plane, end) - [last.b[-1], last.q], 0.0), default=None)
+
+
+def _is_reached(place: Floats, last: Point) -> bool:
+    """Return whether a curve ends at a place of the uniform state, which the step after its last point went over.
+
+    Where several thresholds nearly meet it may pass closely, and steps over it: then states get no smaller, or no
+    points are found where they would. Points half as far from it in turn, as far as there are any, lead there.
+    """
+    size = length(last.b[:-1], 0.0)
+    nearer, rest, share = last, size, APPROACHED
+    for _ in range(APPROACHES):
+        solution = nearer.solution
+        rate = float(nearer.b[:-1] @ solution.tangent_b[:-1]) / rest
+        if rate >= 0.0:
+            return False
+        step = -share * rest / rate
+        b, q = nearer.b + step * solution.tangent_b, nearer.q + step * solution.tangent_q
+        found = correct(nearer.equation, b, q, solution.tangent_b, solution.tangent_q, POLISHED)
+        if found is None:
+            share *= 0.5
+            continue
+        point = Point(nearer.equation, found, nearer.arclength + step)
+        nearer = point.oriented(solution.tangent_b, solution.tangent_q)
+        rest = length(nearer.b[:-1], 0.0)
+    return leads_to(place, nearer, last, rest, size)
 
 
 def zero_field_end(side: Side, plane: Plane) -> UniformEnd | None:

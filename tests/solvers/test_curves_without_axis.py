@@ -329,15 +329,16 @@ def test_folds_end_where_two_directions_of_a_state_with_an_axis_are_critical():
     assert found.first[[0, -1]] == pytest.approx(crossings, abs=1e-9)
 
 
-def test_a_curve_that_has_come_back_over_its_images_ends_half_way():
-    """Three degrees are critical within 1e-3 of each other, where steps pass the state that it shares with them."""
+@pytest.mark.parametrize("method", [None, Arclength(max_step=0.005), Arclength(max_step=0.002)])
+def test_a_curve_that_passes_the_uniform_state_closely_does_not_end_there_silently(method):
+    """Three degrees are critical within 1e-3 of each other, and states get as small as 2.5e-4 and no smaller."""
     problem = McKeanVlasov(Sphere(3), GegenbauerSeries((-1.261, -2.386, -3.341, -3.376)))
     folds = bifurcation_diagram(problem, (1.9, 2.2), rates=False, depth=2).events("fold")
-    found = curve(min(folds, key=lambda event: abs(event.coupling - 2.12121699)), "w1", (-1.761, -0.761))
+    start = min(folds, key=lambda event: abs(event.coupling - 2.12121699))
+    found = curve(start, "w1", (-1.761, -0.761), method=method)
     assert not passed_twice(found)
-    assert found.first_outcome is Outcome.JOINED_BRANCH
-    (said,) = found.warnings
-    assert "a state and its image become one, between w1 = -1.43" in said
+    assert any("not located" in said for said in found.warnings)
+    assert np.linalg.norm(found.cosine[:, 1:], axis=1).min() > 2e-4
 
 
 def test_what_is_cut_off_a_curve_is_not_warned_of():
@@ -347,3 +348,41 @@ def test_what_is_cut_off_a_curve_is_not_warned_of():
     assert side.knots == knots[:5]
     assert side.changing == []
     assert side.untold == {"cusp": knots[2:4]}
+
+
+@pytest.mark.parametrize("method", [None, Arclength(max_step=0.05)])
+def test_a_curve_ends_in_the_uniform_state_though_a_step_over_it_leads_to_an_image(method):
+    # Thresholds of degrees 2 and 3 cross where w_2/5 = w_3/7; states there have moments of both, of which reflections
+    # change the sign of one.
+    problem = McKeanVlasov(Sphere(3), GegenbauerSeries((-0.847, -1.668, -3.189)))
+    (start,) = [
+        event
+        for event in bifurcation_diagram(problem, (0.6, 2.5), rates=False).events("branch point", "D_3h 3")
+        if event.coupling < 2.15
+    ]
+    found = curve(start, "w2", (-2.3801, -0.8324), method=method)
+    assert Outcome.JOINED_BRANCH in (found.first_outcome, found.outcome)
+    assert not found.warnings
+    (end,) = found.special_points
+    assert (end.type, end.status) == ("mode interaction", "converged")
+    np.testing.assert_allclose(end.values, (-5.0 * 3.189 / 7.0, 7.0 / 3.189), rtol=POINT)
+
+
+@pytest.mark.parametrize("method", [None, Arclength(max_step=0.0125), Arclength(max_step=0.003)])
+def test_a_fold_is_located_where_two_directions_of_its_own_symmetry_are_neutral(method):
+    # There the state of C_2v is one of D_3h, at a fold of its own as well: curves of that branch pass the same point,
+    # where their systems are regular.
+    problem = McKeanVlasov(Sphere(3), GegenbauerSeries((-1.016, -1.492, -4.403, 1.057)))
+    diagram = bifurcation_diagram(problem, (0.6, 2.5), rates=False)
+    start = diagram.events("fold", "C_2v from zonal 3")[0]
+    points = [each for each in along_w1(start, method).special_points if each.type == "mode interaction"]
+    (symmetric,) = along_w1(diagram.events("fold", "D_3h 3")[0]).special_points
+    assert [each.status for each in (*points, symmetric)] == ["converged", "converged"]
+    np.testing.assert_allclose(points[0].values, symmetric.values, rtol=POINT)
+    slack = symmetric.upper - symmetric.lower
+    assert points[0].lower - slack <= symmetric.values[0] <= points[0].upper + slack
+
+
+def along_w1(start, method=None):
+    """The curve of a special point over the first coefficient."""
+    return curve(start, "w1", (-1.2214, -0.4683), method=method)
