@@ -51,7 +51,8 @@ def _strengths(potential: Any, domain: Domain, degree: int) -> Strengths:
 def _tabled(potential: Any, domain: Domain, degree: int) -> Strengths:
     relative = potential.relative_multipliers(domain, degree)
     relative.flags.writeable = False
-    return Strengths(relative, potential.scale(domain))
+    # Of a potential that vanishes any number is a scale.
+    return Strengths(relative, potential.scale(domain) or 1.0)
 
 
 @functools.lru_cache(maxsize=64)
@@ -75,15 +76,16 @@ class SignificantDegrees(NamedTuple):
 
 
 def significant_among(problem: Equation, degrees: Integers) -> SignificantDegrees:
-    """Return which of some ascending degrees are significant to the potential."""
+    """Return which of some ascending degrees are significant to the potential, the first of one that vanishes."""
     if not degrees.size:
         return SignificantDegrees(degrees, False, 0)
     reach = int(degrees[-1])
     relative = np.abs(strengths(problem, reach).relative[degrees])
     strongest = relative.max()
-    if strongest == 0.0:
-        return SignificantDegrees(degrees[:0], False, reach)
     potential: Any = problem.potential
+    if strongest == 0.0:
+        vanishes = float(potential.scale(problem.domain)) == 0.0
+        return SignificantDegrees(degrees[: int(vanishes)], vanishes, reach)
     complete = _beyond(potential, problem.domain, reach) <= NEGLIGIBLE * float(strongest)
     significant = relative > NEGLIGIBLE * strongest
     if problem.velocity.radial(problem.domain, 1) is not None:

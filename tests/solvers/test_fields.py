@@ -10,6 +10,7 @@ from meanfield import (
     Circle,
     CosineSeries,
     Custom,
+    External,
     GegenbauerSeries,
     HegselmannKrause,
     InvalidInput,
@@ -242,3 +243,40 @@ def test_what_is_cut_from_a_field_on_a_sphere_is_estimated() -> None:
     changes = [np.abs(first.cosine[1:3] - second.cosine[1:3]).max() for first, second in zip(*states, strict=True)]
     estimate = confining_error(problem, degrees[0])
     assert 1e-4 * estimate < max(changes) < estimate
+
+
+@pytest.mark.parametrize("series", [(0.3,), (0.0, 1.5), "cos(t) + sin(2*t)"])
+def test_a_potential_that_vanishes_leaves_the_density_of_the_field(series) -> None:
+    # As a coefficient does that a sweep takes through zero.
+    field = External.from_expression(series) if isinstance(series, str) else CosineSeries(series)
+    problem = McKeanVlasov(Circle(), CosineSeries((0.0,)), coupling=2.0, confinement=field)
+    angles = 2.0 * np.pi * np.arange(128) / 128
+    weights = np.exp(-field.values(angles))
+    moments = np.exp(1j * np.multiply.outer(np.arange(4), angles)) @ weights / weights.sum()
+    (state,) = stationary_states(problem)
+    assert state.unstable == 0
+    np.testing.assert_allclose(state.cosine[:4] + 1j * state.sine[:4], moments, atol=16 * EPS)
+    # The Fokker-Planck operator on exp(ik theta).
+    degrees = np.arange(-40, 41)
+    slope = np.fft.fft(field.slope(angles)) / angles.size
+    matrix = -np.diag(degrees**2.0) + 1j * degrees[:, None] * slope[np.subtract.outer(degrees, degrees)]
+    assert state.slowest_rate == pytest.approx(-np.sort(np.linalg.eigvals(matrix).real)[-2], rel=1e-10)
+    assert [branch.label for branch in bifurcation_diagram(problem.at(coupling=None), (0.5, 3.0)).branches] == [
+        "primary"
+    ]
+
+
+@pytest.mark.parametrize("dimension", [3, 5])
+def test_a_potential_that_vanishes_on_spheres(dimension: int) -> None:
+    nothing = GegenbauerSeries((0.0, 0.0), dimension)
+    (uniform,) = stationary_states(McKeanVlasov(Sphere(dimension), nothing, coupling=2.0))
+    assert (uniform.label, uniform.slowest_rate) == ("uniform", dimension - 1.0)
+    field = GegenbauerSeries((0.3,), dimension)
+    problem = McKeanVlasov(Sphere(dimension), nothing, coupling=2.0, confinement=field)
+    heights, weights = np.polynomial.legendre.leggauss(32)
+    density = weights * (1.0 - heights**2) ** ((dimension - 3) / 2) * np.exp(-0.3 * heights)
+    (state,) = stationary_states(problem)
+    assert state.cosine[1] == pytest.approx(density @ heights / density.sum(), rel=16 * EPS)
+    assert [branch.label for branch in bifurcation_diagram(problem.at(coupling=None), (0.5, 3.0)).branches] == [
+        "primary"
+    ]

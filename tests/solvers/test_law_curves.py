@@ -8,6 +8,7 @@ from scipy.special import eval_gegenbauer
 
 from meanfield import (
     Circle,
+    ContinuityEquation,
     CurvePoint,
     External,
     InvalidInput,
@@ -17,6 +18,7 @@ from meanfield import (
     Sphere,
     Transformer,
     branch_shape,
+    critical_coupling,
     critical_couplings,
 )
 from meanfield.equations import equation_of
@@ -265,3 +267,16 @@ def test_what_is_not_followed_is_refused():
         tricritical_points(equation_of(Sphere(3), NormalisedAttention(2.0)), "beta", (1.0, 3.0), (1,))
     with pytest.raises(InvalidInput, match="give noise > 0"):
         tricritical_points(equation_of(Sphere(3), SoftmaxAttention(2.0), noise=0.0), "beta", (1.0, 3.0), (1,))
+
+
+def test_steps_over_the_change_of_sign_of_beta_are_taken_again():
+    # Softmax attention has a Gibbs map for positive beta only, and long steps would leave it.
+    problem = ContinuityEquation(Sphere(4), SoftmaxAttention(5.928), noise=1.0)
+    critical = critical_coupling(problem)
+    fold = bifurcation_diagram(problem, (0.3 * critical, 2.0 * critical), rates=False).events("fold")[0]
+    found = curve(fold, "beta", (2.9045, 8.5437))
+    assert (found.first[0], found.first[-1]) == (2.9045, 8.5437)
+    assert not found.warnings
+    beyond = curve(fold, "beta", (-1.0, 8.5437), largest_coupling=100.0)
+    assert beyond.first.min() > 0.0
+    assert beyond.coupling.max() <= 100.0
