@@ -14,10 +14,9 @@ from ..computed import computed_once
 
 # Roundings of the residual of a point.
 ROUNDINGS = 16
-# Points around a zero at which Newton's method fails come nearer by this factor, and so many tell where it is.
-NEARER, NEAREST = 0.5, 6
-# The error of a zero told by them, in units of what it moved by as they came nearer.
-MOVED = 4.0
+# Points around a zero at which Newton's method fails come nearer by this factor, so many times at most, and the
+# nearest ones, so many, tell where it is.
+NEARER, TIMES, NEAREST = 0.5, 10, 8
 
 # A point of a curve, and how far x and q are known there.
 Zero = tuple[Point, tuple[float, float]]
@@ -79,43 +78,45 @@ class Arc:
     def _beside(self, scalar: Callable[[float], float], values: dict[float, float]) -> Zero | None:
         """Return the zero of a function by polynomials through points around it, pair by pair nearer to it.
 
-        They come nearer as long as the zero moves less and less: where the system is singular rounding takes points
-        off their curve, and at last Newton's method finds none. Its error is some times what it moved by before the
-        last time, which may be little by chance. If no points are found beside the zero that is the nearest one
-        found before, None if there are none but those at the ends.
+        Its error is what it moves by as they come nearer, before and after, and what rounding moves the points by,
+        more the nearer they are to where the system is singular. If Newton's method finds none beside the zero that
+        is the nearest point found before, None if there are none but those at the ends.
         """
         nearest = min(values, key=lambda place: abs(values[place]))
         found = self._enclosed(values, nearest) if len(values) > 2 else None
-        (low, high), last, before = _around(values, nearest), None, None
+        low, high = _around(values, nearest)
         root, reach = _root_of_polynomial([low, high], values), high - low
-        while True:
+        told: list[Zero] = []
+        for _ in range(TIMES):
             reach *= NEARER
             try:
                 for place in (max(root - reach, low), min(root + reach, high)):
                     scalar(place)
             except ArithmeticError:
-                return found
+                break
             low, high = _around(values, root)
             nodes = sorted({low, high, *sorted(values, key=lambda place: abs(place - root))[:NEAREST]})
             root = _root_of_polynomial(nodes, values)
-            point = self._on_polynomial(nodes, root)
-            if last is not None:
-                change = abs(float(point.b[-1] - last.b[-1])), abs(point.q - last.q)
-                if before is not None and not sum(change) < sum(before):
-                    return found
-                in_x, in_q = before or change
-                found, before = (point, (MOVED * in_x, MOVED * in_q)), change
-            last = point
+            told.append(self._on_polynomial(nodes, root))
+        moved = [(abs(float(b.b[-1] - a.b[-1])), abs(b.q - a.q)) for (a, _), (b, _) in pairwise(told)]
+        for (point, rounding), *around in zip(told[1:-1], moved[:-1], moved[1:], strict=True):
+            in_x, in_q = np.max(around, axis=0) + rounding
+            if found is None or in_x + in_q < sum(found[1]):
+                found = point, (float(in_x), float(in_q))
+        return found
 
-    def _on_polynomial(self, nodes: Sequence[float], arclength: float) -> Point:
-        """Return the point at an arclength on the polynomial through those at some others."""
-        points = [self._points[place] for place in nodes]
+    def _on_polynomial(self, nodes: Sequence[float], arclength: float) -> Zero:
+        """Return the point at an arclength on the polynomial through those at others, and the error of these."""
+        points, equation = [self._points[place] for place in nodes], self.second.equation
         curve = KroghInterpolator(nodes, [np.append(point.b, point.q) for point in points])
-        (*b, q), equation = curve(arclength), self.second.equation
-        unknown, nearest = np.array(b), min(points, key=lambda point: abs(point.arclength - arclength))
-        evaluation = equation.evaluate(unknown, float(q))
-        solution = replace(nearest.solution, b=unknown, q=float(q), evaluation=evaluation)
-        return Point(equation, solution, arclength)
+        b, q = curve(arclength)[:-1], float(curve(arclength)[-1])
+        nearest = min(points, key=lambda point: abs(point.arclength - arclength))
+        solution = replace(nearest.solution, b=b, q=q, evaluation=equation.evaluate(b, q))
+        shares = KroghInterpolator(nodes, np.eye(len(nodes)))(arclength)
+        residuals = np.array([max(EPS, point.solution.residual) for point in points])
+        strayed = np.array([(shift[-1], shift_q) for shift, shift_q in map(strayed_by, points)])
+        in_x, in_q = np.abs(shares * residuals / (ROUNDINGS * EPS)) @ np.abs(strayed)
+        return Point(equation, solution, arclength), (float(in_x), float(in_q))
 
 
 def _around(values: dict[float, float], root: float) -> tuple[float, float]:

@@ -37,6 +37,8 @@ POWERS, WITHOUT_FIELD = (1.0, 2.0), (1.0, 1.5, 2.0)
 # A curve that seems to end at the uniform state is asked so many times, at that share of the rest of the way or
 # where no point is found at half of it, whether it does.
 APPROACHES, APPROACHED = 8, 0.5
+# No more where its states are smaller by this factor.
+NEAR_ENOUGH = 0.1
 # Points at which states are so many times larger show where a curve leads that stopped short of its end.
 GROWN = 2.0
 # States of a curve below this vanish at an event that is not located.
@@ -93,23 +95,25 @@ def _is_reached(place: Floats, last: Point) -> bool:
     Where several thresholds nearly meet it may pass closely, and steps over it: then states get no smaller, or no
     points are found where they would. Points half as far from it in turn, as far as there are any, lead there.
     """
-    size = length(last.b[:-1], 0.0)
-    nearer, rest, share = last, size, APPROACHED
+    before, nearer, share = last, last, APPROACHED
+    sizes = [length(last.b[:-1], 0.0)]
     for _ in range(APPROACHES):
         solution = nearer.solution
-        rate = float(nearer.b[:-1] @ solution.tangent_b[:-1]) / rest
+        rate = float(nearer.b[:-1] @ solution.tangent_b[:-1]) / sizes[-1]
         if rate >= 0.0:
             return False
-        step = -share * rest / rate
+        step = -share * sizes[-1] / rate
         b, q = nearer.b + step * solution.tangent_b, nearer.q + step * solution.tangent_q
         found = correct(nearer.equation, b, q, solution.tangent_b, solution.tangent_q, POLISHED)
         if found is None:
             share *= 0.5
             continue
         point = Point(nearer.equation, found, nearer.arclength + step)
-        nearer = point.oriented(solution.tangent_b, solution.tangent_q)
-        rest = length(nearer.b[:-1], 0.0)
-    return leads_to(place, nearer, last, rest, size)
+        before, nearer = nearer, point.oriented(solution.tangent_b, solution.tangent_q)
+        sizes.append(length(nearer.b[:-1], 0.0))
+        if sizes[-1] <= NEAR_ENOUGH * sizes[0]:
+            break
+    return len(sizes) > 1 and leads_to(place, nearer, before, sizes[-1], sizes[-2])
 
 
 def zero_field_end(side: Side, plane: Plane) -> UniformEnd | None:

@@ -377,10 +377,10 @@ def test_a_fold_is_located_where_two_directions_of_its_own_symmetry_are_neutral(
     start = diagram.events("fold", "C_2v from zonal 3")[0]
     points = [each for each in along_w1(start, method).special_points if each.type == "mode interaction"]
     (symmetric,) = along_w1(diagram.events("fold", "D_3h 3")[0]).special_points
-    assert [each.status for each in (*points, symmetric)] == ["converged", "converged"]
-    np.testing.assert_allclose(points[0].values, symmetric.values, rtol=POINT)
-    slack = symmetric.upper - symmetric.lower
-    assert points[0].lower - slack <= symmetric.values[0] <= points[0].upper + slack
+    (point,) = points
+    np.testing.assert_allclose(point.values, symmetric.values, rtol=POINT)
+    assert point.lower <= symmetric.values[0] <= point.upper
+    assert point.upper - point.lower <= 4.0 * POINT
 
 
 def along_w1(start, method=None):
