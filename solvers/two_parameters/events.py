@@ -5,7 +5,7 @@ from dataclasses import replace
 from functools import partial
 
 from ..bases import EPS
-from ..branches.continuation import Point
+from ..branches.continuation import Point, length
 from .arc import ROUNDINGS, Arc, strayed_by
 from .extended import ExtendedEquation
 from .knots import Event, Knot, Side, between, extended, vertical
@@ -21,6 +21,8 @@ LET_GO = (
 NEUTRAL = ("mode interaction", "end point", "tricritical")
 # Unknowns at a point of a curve are known to this: near organising points equations are ill-conditioned.
 KNOWN = 1e-9
+# States of a curve below this vanish at an event where the confinement does.
+VANISHED = 1e-3
 
 
 def events_between(arc: Arc, last: Knot, knot: Knot, side: Side) -> list[Knot]:
@@ -83,7 +85,8 @@ def _located(
     if at_end is not None:
         at_end.event = at_end.event or Event(kind, error, mode)
         return None
-    free = kind in NEUTRAL and extended(knot.point).kind != "threshold" and turns_freely(point)
+    clustered = extended(knot.point).kind != "threshold" and length(point.b[:-1], 0.0) > VANISHED
+    free = kind in NEUTRAL and clustered and turns_freely(point)
     return None if free else Knot.at(point, Event(kind, error, mode))
 
 

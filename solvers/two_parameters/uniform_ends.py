@@ -15,12 +15,11 @@ from ..branches.continuation import Point, length
 from ..newton import POLISHED, correct
 from .arc import strayed_by
 from .beside import FIRST, NEARBY, NEARLY_CRITICAL, point_beside
-from .events import KNOWN
+from .events import KNOWN, VANISHED
 from .following import follow, turned_back
 from .knots import Knot, Side, extended
 from .normal_form import tricritical_among
 from .plane import COUPLING, Plane
-from .recording import CONVERGED
 from .thresholds import ThresholdEquation
 from .unknowns import basis_of
 
@@ -41,8 +40,6 @@ APPROACHES, APPROACHED = 8, 0.5
 NEAR_ENOUGH = 0.1
 # Points at which states are so many times larger show where a curve leads that stopped short of its end.
 GROWN = 2.0
-# States of a curve below this vanish at an event that is not located.
-VANISHED = 1e-3
 STOPPED = (Outcome.MAX_STEPS, Outcome.STEP_TOO_SMALL, Outcome.NOT_RESOLVED)
 
 
@@ -157,7 +154,7 @@ def passed_uniform(knot: Knot, plane: Plane) -> UniformEnd | None:
     """
     assert knot.event is not None
     point, (in_x, in_q) = knot.point, knot.event.error
-    if not plane.confined or length(point.b[:-1], 0.0) > VANISHED or max(in_x, in_q) <= CONVERGED:
+    if not plane.confined or length(point.b[:-1], 0.0) > VANISHED:
         return None
     found = _in_zero_field(plane, point)
     if found is None:

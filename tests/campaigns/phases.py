@@ -225,8 +225,12 @@ def _wrong_curve(curve: Curve, truth: Truth, generator: np.random.Generator) -> 
         value, coupling = float(curve.first[place]), float(curve.coupling[place])
         space = truth.space(value)
         gaps = []
-        for other in (False, True)[: 1 if curve.other_cosine is None else 2]:
-            state = curve.state(place, other=other)
+        others = (False, True)[: 1 if curve.other_cosine is None else 2]
+        states = [curve.state(place, other=other) for other in others]
+        if max(state.modes for state in states) > NODES // 2:
+            # The nodes of brute force do not resolve it.
+            continue
+        for state in states:
             angles = 2.0 * np.pi * np.arange(NODES) / NODES
             moments = space.values @ (2.0 * np.pi * state.density(angles + truth.angle) * space.weights)
             masses = brute_force.gibbs(space, coupling, 1.0, moments[None])[0]
