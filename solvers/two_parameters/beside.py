@@ -1,6 +1,7 @@
 """Organising points beside the end of a followed curve: cusps of folds and tricritical points of branch points."""
 
 from collections.abc import Iterator
+from functools import partial
 
 import numpy as np
 
@@ -16,7 +17,7 @@ from ..geometry import Complement
 from ..newton import POLISHED, correct
 from .at_place import state_at
 from .branch_points import BranchPointEquation, nearest_block
-from .extended import ExtendedEquation
+from .extended import ExtendedEquation, Tests
 from .folds import FoldEquation, null_vectors
 from .following import follow, turned_back
 from .knots import Knot
@@ -36,6 +37,8 @@ from .unknowns import (
 
 # The uniform state may be the one that states are born of where a strength is this close to one.
 NEARLY_CRITICAL = 0.1
+# The place of the uniform state in names of what vanishes along its lines.
+UNIFORM = "uniform"
 # The curve is followed to both sides by so many steps up to this length.
 NEARBY, FIRST = Arclength(max_step=0.02, max_points=40), 0.002
 
@@ -46,6 +49,21 @@ class _LineOfAny(TransitionEquation):
     def changed_states(self, before: tuple[Counts, ...], after: tuple[Counts, ...]) -> set[int]:
         """Return the states of which the number of unstable directions changes between two points."""
         return ExtendedEquation.changed_states(self, before, after)
+
+    @property
+    def tests(self) -> Tests:
+        """Those of any line, and of one with the uniform state functions that vanish as a mode is critical."""
+        found = super().tests
+        if len(self.bases) > 1:
+            return found
+        del found["end point", None]
+        places = range(self.basis.degrees.size)
+        return found | {("end point", (UNIFORM, place)): partial(self._threshold, place) for place in places}
+
+    def _threshold(self, place: int, point: Point) -> float:
+        """Return one minus the lambda of a mode."""
+        (state,) = self.system(point.unknowns_on(self)[0], point.q).states
+        return 1.0 - float(state.coefficients.strengths[place])
 
 
 def cusps_beside(plane: Plane, basis: Basis, b: Floats, place: tuple[float, float]) -> list[Knot]:

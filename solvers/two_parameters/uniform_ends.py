@@ -92,13 +92,14 @@ def _is_reached(place: Floats, last: Point) -> bool:
     Where several thresholds nearly meet it may pass closely, and steps over it: then states get no smaller, or no
     points are found where they would. Points half as far from it in turn, as far as there are any, lead there.
     """
-    before, nearer, share = last, last, APPROACHED
-    sizes = [length(last.b[:-1], 0.0)]
+    nearer, share = last, APPROACHED
+    sizes, missed = [length(last.b[:-1], 0.0)], length(place - [last.b[-1], last.q], 0.0)
+    leads = False
     for _ in range(APPROACHES):
         solution = nearer.solution
         rate = float(nearer.b[:-1] @ solution.tangent_b[:-1]) / sizes[-1]
         if rate >= 0.0:
-            return False
+            break
         step = -share * sizes[-1] / rate
         b, q = nearer.b + step * solution.tangent_b, nearer.q + step * solution.tangent_q
         found = correct(nearer.equation, b, q, solution.tangent_b, solution.tangent_q, POLISHED)
@@ -108,9 +109,14 @@ def _is_reached(place: Floats, last: Point) -> bool:
         point = Point(nearer.equation, found, nearer.arclength + step)
         before, nearer = nearer, point.oriented(solution.tangent_b, solution.tangent_q)
         sizes.append(length(nearer.b[:-1], 0.0))
+        rest = length(place - [nearer.b[-1], nearer.q], 0.0)
+        if rest >= missed:
+            # Beside the end rounding takes points away from it.
+            break
+        leads, missed = leads_to(place, nearer, before, sizes[-1], sizes[-2]), rest
         if sizes[-1] <= NEAR_ENOUGH * sizes[0]:
             break
-    return len(sizes) > 1 and leads_to(place, nearer, before, sizes[-1], sizes[-2])
+    return leads
 
 
 def zero_field_end(side: Side, plane: Plane) -> UniformEnd | None:
