@@ -118,17 +118,12 @@ def _branch_points(label, over="w6", interval=(-0.4, -0.2), place=0):
     return curve(_octahedral().events("branch point", label)[place], over, interval)
 
 
-@functools.cache
-def _of_four_degrees():
-    problem = McKeanVlasov(Sphere(3), GegenbauerSeries((-0.4, -1.0, 0.2, -0.8)))
-    return bifurcation_diagram(problem, relative=(0.6, 1.6), rates=False)
-
-
-def _about_oblate(order):
-    """Branch points in an azimuthal order; those in order four are the same at all weights of odd degrees."""
-    found = _of_four_degrees().events("branch point", "oblate")
-    (start,) = [event for event in found if event.description.endswith(f"azimuthal order {order}")]
-    return curve(start, "w1", (-0.5, -0.3))
+def _about_oblate(order, weights, over):
+    """Branch points in an azimuthal order."""
+    problem = McKeanVlasov(Sphere(3), GegenbauerSeries(weights))
+    events = bifurcation_diagram(problem, relative=(0.6, 1.6), rates=False).events("branch point", "oblate")
+    (start,) = [event for event in events if event.description.endswith(f"azimuthal order {order}")]
+    return curve(start, "w1", over)
 
 
 def _losing_a_mirror():
@@ -169,8 +164,10 @@ CURVES = {
     "line without a symmetry on the sphere": lambda: _free_on_sphere("transition", "C_1"),
     "branch point without an axis": lambda: _branch_points("octahedral"),
     "branch point of a lost axis": lambda: _branch_points("zonal 4+"),
-    "branch point of a lost axis that may be turned": lambda: _about_oblate(1),
-    "branch point at one coupling": lambda: _about_oblate(4),
+    "branch point of a lost axis that may be turned": lambda: _about_oblate(
+        1, (-0.64, -1.911, -0.182), (-0.93, -0.186)
+    ),
+    "branch point at one coupling": lambda: _about_oblate(4, (-0.4, -1.0, 0.2, -0.8), (-0.5, -0.3)),
     "branch point without a mirror on the sphere": lambda: _free_on_sphere("branch point", "C_s"),
     "branch point in a field of two angles": _polar_in_two_angles,
     "branch point of a lost mirror on the circle": _losing_a_mirror,
@@ -297,7 +294,7 @@ def test_unknowns_hold_one_critical_direction():
         require_one(found, own, own.dimension)
     random = np.random.default_rng(1).normal(size=(2, 1, packed_size(6)))
     whole = closed_space([corner], [*pairs, tuple(random)], 6)
-    with pytest.raises(InvalidInput, match="2 of 22 are"):
+    with pytest.raises(InvalidInput, match="2 of 24 are"):
         require_one(found, whole, whole.dimension)
     direction = critical(found, 6, 6).direction
     space = closed_space([corner], [*pairs, direction], 6)

@@ -10,9 +10,9 @@ well; in :math:`J + t t^T/|t|^2`, which the files give AUTO, they are none, and 
 
 A state without an axis may have several critical directions that its symmetries take to one another. Branches are
 born along those that have so much symmetry left that no other has the same (equivariant branching lemma). Functions
-of directions that the symmetries leave as they are, are stationary there: the means of exponentials of the change of
-the field. Which direction is one is checked: in the least space that holds the state and the direction there is no
-other that is critical.
+of directions which the symmetries do not change are stationary there: the means of exponentials of the change of the
+field. Which direction is one is checked: in the least space that holds the state and the direction there is no other
+that is critical.
 """
 
 from collections.abc import Iterator
@@ -117,6 +117,21 @@ class Critical(NamedTuple):
     direction: Pair | None
 
 
+class LookedAt(NamedTuple):
+    """A point of a curve with directions critical there, (k, n), among modes, and the places of these among all.
+
+    ``held`` tells whether the unknowns of the states hold the directions, and ``margin`` how well they are told:
+    the fewer they are, and the farther from zero the next singular value, the better.
+    """
+
+    point: CurvePoint
+    modes: Modes
+    places: NDArray[np.int64]
+    directions: Floats
+    held: bool
+    margin: tuple[int, float]
+
+
 def critical(curve: Curve, degree: int, last: int) -> Critical:
     """Return what a curve of branch points of a gradient law needs of the unknowns.
 
@@ -132,12 +147,15 @@ def critical(curve: Curve, degree: int, last: int) -> Critical:
     """
     while True:
         degree = min(degree, last)
-        found = max(_candidates(curve, degree), key=lambda each: each[0], default=None)
-        if found is not None and (degree == last or found[1] <= ROUNDING):
-            return Critical(degree, found[2])
+        looked_at = [each for point in _points(curve) if (each := _looked_at(point, degree))]
+        if looked_at:
+            best = max(looked_at, key=lambda each: each.margin)
+            direction = _most_symmetric(best.point, best.modes, best.directions, degree)
+            if degree == last or _tail(best.point.problem, best.modes.degrees, direction, degree) <= ROUNDING:
+                return Critical(degree, _pair(best, direction, degree))
         if degree == last:
             raise InvalidInput(
-                f"AUTO goes on from branch points in unknowns that hold a direction critical there, and those of "
+                "AUTO goes on from branch points in unknowns that hold a direction critical there, and those of "
                 f"{curve.label!r} have none among the modes that AUTO files hold; write .nc or .json instead"
             )
         degree *= 2
@@ -170,26 +188,21 @@ def _points(curve: Curve) -> list[CurvePoint]:
     return [curve.point(int(place)) for place in chosen]
 
 
-def _candidates(curve: Curve, degree: int) -> Iterator[tuple[tuple[int, float], float, Pair | None]]:
-    """Yield how well the critical directions at points of a curve are told, their last moments, and one of them.
-
-    The fewer there are and the farther from zero the next singular value is, the better.
-    """
-    for point in _points(curve):
-        if curve.moments.has_axis:
-            blocks = _classes(point, degree)
-        else:
-            blocks = iter([(_on_sphere(point, degree), np.arange(2 * packed_size(degree)))])
-        kernels = [(modes, places, Kernel.of(modes.derivative(point.problem))) for modes, places in blocks]
-        singular = [each for each in kernels if len(each[2].directions)]
-        if not singular:
-            continue
-        # Of several classes the first: unknowns of the states themselves have it, if any.
-        modes, places, kernel = singular[0]
-        direction = _most_symmetric(point, modes, kernel.directions, degree)
-        margin = -sum(len(each[2].directions) for each in singular), min(each[2].beyond for each in kernels)
-        tail = _tail(point.problem, modes.degrees, direction, degree)
-        yield margin, tail, _pair(point, direction, places, degree, modes is kernels[0][0])
+def _looked_at(point: CurvePoint, degree: int) -> LookedAt | None:
+    """Return a point of a curve with directions critical there, None if there are none."""
+    if point.layout == "degree":
+        blocks = list(_classes(point, degree))
+    else:
+        blocks = [(_on_sphere(point, degree), np.arange(2 * packed_size(degree)))]
+    kernels = [Kernel.of(modes.derivative(point.problem)) for modes, _ in blocks]
+    singular = [number for number, each in enumerate(kernels) if len(each.directions)]
+    if not singular:
+        return None
+    # Of several classes the first: unknowns of the states themselves have it, if any.
+    modes, places = blocks[singular[0]]
+    margin = -sum(len(each.directions) for each in kernels), min(each.beyond for each in kernels)
+    held = point.layout == "degree" and singular[0] == 0
+    return LookedAt(point, modes, places, kernels[singular[0]].directions, held, margin)
 
 
 def _tail(problem: Equation, degrees: NDArray[np.int64], direction: Floats, degree: int) -> float:
@@ -199,13 +212,13 @@ def _tail(problem: Equation, degrees: NDArray[np.int64], direction: Floats, degr
     return float(fields[4 * degrees > 3 * degree].max(initial=0.0) / fields.max())
 
 
-def _pair(point: CurvePoint, direction: Floats, places: NDArray[np.int64], degree: int, held: bool) -> Pair | None:
+def _pair(looked_at: LookedAt, direction: Floats, degree: int) -> Pair | None:
     """Return a direction as moments, None if the unknowns of the states hold it."""
-    if held and point.layout == "degree":
+    if looked_at.held:
         return None
-    size = packed_size(degree) if point.problem.domain.has_azimuth else degree + 1
+    size = packed_size(degree) if looked_at.point.problem.domain.has_azimuth else degree + 1
     whole = np.zeros(2 * size)
-    whole[places] = direction
+    whole[looked_at.places] = direction
     return whole[np.newaxis, :size], whole[np.newaxis, size:]
 
 
