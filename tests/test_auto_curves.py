@@ -291,15 +291,15 @@ def test_unknowns_hold_one_critical_direction():
     pairs, corner = [(found.cosine, found.sine)], found.problem
     own = closed_space([corner], pairs, 6)
     with pytest.raises(InvalidInput, match="none of 2 are"):
-        require_one(found, own, own.dimension)
+        require_one(found, own.dimension, 6, own)
     random = np.random.default_rng(1).normal(size=(2, 1, packed_size(6)))
     whole = closed_space([corner], [*pairs, tuple(random)], 6)
     with pytest.raises(InvalidInput, match="2 of 24 are"):
-        require_one(found, whole, whole.dimension)
+        require_one(found, whole.dimension, 6, whole)
     direction = critical(found, 6, 6).direction
     space = closed_space([corner], [*pairs, direction], 6)
     assert space.names() == ["c_4_0", "c_4_4", "c_6_0", "c_6_4"]
-    require_one(found, space, space.dimension)
+    require_one(found, space.dimension, 6, space)
 
 
 def test_branch_points_that_auto_cannot_hold_are_refused():

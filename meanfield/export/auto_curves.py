@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from ..equations import Capability
 from ..errors import InvalidInput
-from ..harmonics import moduli, packed
+from ..harmonics import moments_of, packed
 from ..records.columns import COUPLING
 from ..records.curves import SAME_VALUE, Curve
 from ..wording import describe
@@ -59,14 +59,14 @@ def curve_texts(curves: Sequence[Curve]) -> tuple[str, ...]:
     _require(curves)
     model, directions = _model(curves)
     layout = model.layout
-    unknowns = [_vectors(curve, layout, each) for curve, each in zip(curves, directions, strict=True)]
+    unknowns = [_vectors(curve, model, each) for curve, each in zip(curves, directions, strict=True)]
     lines, solutions, steps, named, label = [], [], [], [], 0
     for index, (curve, vectors) in enumerate(zip(curves, unknowns, strict=True)):
         dimension = vectors.shape[1]
         if dimension > LARGEST_DIMENSION:
             raise InvalidInput(f"AUTO files hold at most {LARGEST_DIMENSION} unknowns, not {dimension}; write .nc")
         if curve.type == "branch point" and not model.problem.lacks(Capability.GRADIENT):
-            require_one(curve, layout, dimension)
+            require_one(curve, dimension, model.unknowns, model.space)
         labels = _labels(curve, label)
         named.append(f"branch {index + 1}: {curve.label}, labels {label + 1} to {labels[-1]}, NDIM = {dimension}")
         label = int(labels[-1])
@@ -108,9 +108,8 @@ def _model(curves: Sequence[Curve]) -> tuple[Model, list[Pair | None]]:
     ranges = zip(parameters, (_interval(curves), (float(second.min()), float(second.max()))), strict=True)
     varied = {name: interval for name, interval in ranges if name != COUPLING}
     states = [pair for curve in curves for pair in _states(curve) if pair]
-    lengths = [
-        (each, 0.0 * each) for each in (_lengths(curve, pair) for curve in curves for pair in _states(curve))
-    ]
+    moments = [moments_of(domain, curve.layout, *pair) for curve in curves for pair in _states(curve) if pair]
+    lengths = [(each.lengths, 0.0 * each.lengths) for each in moments]
     kept = max(kept_moments(lengths), *(_critical_degree(curve) for curve in curves))
     model = Model(curves[0].problem, kept, kept, any(np.any(sine) for _, sine in states), varied, parameters[1])
     last = significant(model)
@@ -147,16 +146,9 @@ def _critical(curve: Curve, degree: int, last: int) -> Critical:
     return critical(curve, degree, last)
 
 
-def _lengths(curve: Curve, pair: Pair | None) -> Floats:
-    """Return the largest moment of each degree of some states (P, degrees), one of degree 0 for none."""
-    if pair is None:
-        return np.ones((1, 1))
-    return np.maximum(*map(np.abs, pair)) if curve.layout == "degree" else moduli(*pair)
-
-
 def _by_order(curve: Curve, pair: Pair) -> Pair:
     """Return the moments of states on S^2 by degree and order."""
-    if curve.layout == "order":
+    if not curve.moments.has_axis:
         return pair
     cosine, sine = (np.array([packed(row) for row in part]) for part in pair)
     return cosine, sine
@@ -190,13 +182,13 @@ def _critical_degree(curve: Curve) -> int:
     return max(unstable_modes(end, end.fixed_coupling, end.fixed_coupling) for end in ends)
 
 
-def _vectors(curve: Curve, layout: Layout | Space, direction: Pair | None) -> Floats:
+def _vectors(curve: Curve, model: Model, direction: Pair | None) -> Floats:
     """Return the unknowns: of a transition those of both states, but of a uniform one, and the second parameter.
 
     Of other curves those moments that their states and critical directions have, about an axis the first ones.
     """
-    states = [pair for pair in _states(curve) if pair]
-    if isinstance(layout, Space):
+    states, layout = [pair for pair in _states(curve) if pair], model.layout
+    if model.space:
         states = [_by_order(curve, pair) for pair in states]
     vectors = np.hstack([layout.vectors(*pair) for pair in states])
     if curve.type == "transition":

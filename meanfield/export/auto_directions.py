@@ -10,9 +10,9 @@ well; in :math:`J + t t^T/|t|^2`, which the files give AUTO, they are none, and 
 
 A state without an axis may have several critical directions that its symmetries take to one another. Branches are
 born along those that have so much symmetry left that no other has the same (equivariant branching lemma). Functions
-of directions which the symmetries do not change are stationary there: the means of exponentials of the change of the
-field. Which direction is one is checked: in the least space that holds the state and the direction there is no other
-that is critical.
+of directions which the symmetries do not change are stationary there: the means of exponentials of the change of
+the field. Which direction is one is checked: in the least space that holds the state and the direction there is no
+other that is critical.
 """
 
 from collections.abc import Iterator
@@ -21,7 +21,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ..domains import Circle
+from ..domains import Circle, Sphere
 from ..equations import Equation
 from ..errors import InvalidInput
 from ..harmonics import (
@@ -29,6 +29,7 @@ from ..harmonics import (
     full_density,
     gauss_rule,
     harmonics_at,
+    moments_of,
     packed,
     packed_size,
     place,
@@ -38,7 +39,6 @@ from ..harmonics import (
     zonal_density,
 )
 from ..records.curves import Curve, CurvePoint
-from .auto_description import Layout
 from .auto_space import ROUNDING, SMALL, Pair, Space, closed_space, free_axes, grid, infinitesimally_turned
 
 Floats = NDArray[np.float64]
@@ -161,8 +161,17 @@ def critical(curve: Curve, degree: int, last: int) -> Critical:
         degree *= 2
 
 
-def require_one(curve: Curve, layout: Layout | Space, dimension: int) -> None:
+def require_one(curve: Curve, dimension: int, degree: int, space: Space | None = None) -> None:
     """Require that of the directions among the first unknowns of a file one is critical along a curve.
+
+    Parameters
+    ----------
+    dimension
+        The number of these unknowns.
+    degree
+        The degree up to which the potential acts.
+    space
+        The unknowns, if they are not the moments by degree.
 
     Raises
     ------
@@ -170,7 +179,7 @@ def require_one(curve: Curve, layout: Layout | Space, dimension: int) -> None:
         If none is, or several are.
     """
     counts = [
-        len(Kernel.of(_among(point, layout, dimension).derivative(point.problem)).directions)
+        len(Kernel.of(_among(point, dimension, degree, space).derivative(point.problem)).directions)
         for point in _points(curve)
     ]
     if 1 not in counts:
@@ -190,8 +199,8 @@ def _points(curve: Curve) -> list[CurvePoint]:
 
 def _looked_at(point: CurvePoint, degree: int) -> LookedAt | None:
     """Return a point of a curve with directions critical there, None if there are none."""
-    if point.layout == "degree":
-        blocks = list(_classes(point, degree))
+    if upright := _has_axis(point):
+        blocks = list(_CLASSES[point.problem.domain.name](point, degree))
     else:
         blocks = [(_on_sphere(point, degree), np.arange(2 * packed_size(degree)))]
     kernels = [Kernel.of(modes.derivative(point.problem)) for modes, _ in blocks]
@@ -201,8 +210,13 @@ def _looked_at(point: CurvePoint, degree: int) -> LookedAt | None:
     # Of several classes the first: unknowns of the states themselves have it, if any.
     modes, places = blocks[singular[0]]
     margin = -sum(len(each.directions) for each in kernels), min(each.beyond for each in kernels)
-    held = point.layout == "degree" and singular[0] == 0
+    held = upright and singular[0] == 0
     return LookedAt(point, modes, places, kernels[singular[0]].directions, held, margin)
+
+
+def _has_axis(point: CurvePoint) -> bool:
+    """Return whether the states of a curve depend on one angle only."""
+    return moments_of(point.problem.domain, point.layout, point.cosine, point.sine).has_axis
 
 
 def _tail(problem: Equation, degrees: NDArray[np.int64], direction: Floats, degree: int) -> float:
@@ -222,34 +236,42 @@ def _pair(looked_at: LookedAt, direction: Floats, degree: int) -> Pair | None:
     return whole[np.newaxis, :size], whole[np.newaxis, size:]
 
 
-def _classes(point: CurvePoint, degree: int) -> Iterator[tuple[Modes, NDArray[np.int64]]]:
-    """Yield the classes of modes at a state about an axis, the first its own, and their places among all."""
-    domain = point.problem.domain
-    if isinstance(domain, Circle):
-        modes = _on_circle(point, degree)
-        parts = [np.arange(2 * degree)] if np.any(point.sine) else np.split(np.arange(2 * degree), 2)
-        for part in parts:
-            yield _part(modes, part), part + 1 + part // degree
-        return
-    rule = gauss_rule(domain.dimension, 2 * degree + 1)
+def _circular(point: CurvePoint, degree: int) -> Iterator[tuple[Modes, NDArray[np.int64]]]:
+    """Yield cosines and sines at a state on the circle, together if it has sines, and their places among all."""
+    modes = _on_circle(point, degree)
+    parts = [np.arange(2 * degree)] if np.any(point.sine) else np.split(np.arange(2 * degree), 2)
+    for part in parts:
+        yield _part(modes, part), part + 1 + part // degree
+
+
+def _zonal(point: CurvePoint, degree: int) -> Modes:
+    """Return the modes about the axis at a state on a sphere."""
+    dimension = point.problem.domain.dimension
+    rule = gauss_rule(dimension, 2 * degree + 1)
     own = _up_to(point.cosine, 2 * degree + 1)
-    masses = zonal_density(own, domain.dimension, rule.polar) * rule.weights
+    masses = zonal_density(own, dimension, rule.polar) * rule.weights
     degrees = np.arange(1, degree + 1)
-    table = polynomials(domain.dimension, rule, degree)[1:]
-    size = packed_size(degree) if domain.has_azimuth else 0
-    places = place(degrees, 0) if size else degrees
-    yield Modes(table, masses, degrees, own[degrees], np.zeros((0, degree))), places
-    if not size:
+    table = polynomials(dimension, rule, degree)[1:]
+    return Modes(table, masses, degrees, own[degrees], np.zeros((0, degree)))
+
+
+def _azimuthal(point: CurvePoint, degree: int) -> Iterator[tuple[Modes, NDArray[np.int64]]]:
+    """Yield the modes about the axis at a state on a sphere, on S^2 those of each order, and their places."""
+    modes = _zonal(point, degree)
+    if not point.problem.domain.has_azimuth:
+        yield modes, modes.degrees
         return
-    nodes = np.stack([np.sin(rule.polar), np.zeros_like(rule.polar), np.cos(rule.polar)], axis=1)
-    harmonics = harmonics_at(nodes, degree)[0]
+    yield modes, place(modes.degrees, 0)
+    polar = gauss_rule(point.problem.domain.dimension, 2 * degree + 1).polar
+    harmonics = harmonics_at(np.stack([np.sin(polar), np.zeros_like(polar), np.cos(polar)], axis=1), degree)[0]
     for order in range(1, degree + 1):
         degrees = np.arange(order, degree + 1)
-        turn = np.sqrt(degrees * (degrees + 1.0)) * own[degrees] if order == 1 else np.zeros(degrees.size)
-        turns = turn[np.newaxis] if point.problem.confinement is None else np.zeros((0, degrees.size))
+        turns = (np.sqrt(degrees * (degrees + 1.0)) * modes.means[degrees - 1])[np.newaxis]
+        free = order == 1 and point.problem.confinement is None
         # The mean square of the cosine of the azimuth is one half.
         table = harmonics[place(degrees, order)] * np.sqrt(0.5)
-        yield Modes(table, masses, degrees, np.zeros(degrees.size), _orthonormal(turns)), place(degrees, order)
+        own = Modes(table, modes.masses, degrees, np.zeros(degrees.size), _orthonormal(turns[: int(free)]))
+        yield own, place(degrees, order)
 
 
 def _on_circle(point: CurvePoint, degree: int) -> Modes:
@@ -278,19 +300,17 @@ def _on_sphere(point: CurvePoint, degree: int) -> Modes:
     return Modes(table, _density(point, degree, nodes) * weights, degrees, means, turns)
 
 
-def _among(point: CurvePoint, layout: Layout | Space, dimension: int) -> Modes:
+def _among(point: CurvePoint, dimension: int, degree: int, space: Space | None) -> Modes:
     """Return the first unknowns of a file as modes at a state."""
-    if isinstance(layout, Space):
-        modes = _on_sphere(point, int(layout.degrees.max()))
-        rows = layout.rows.reshape(layout.dimension, -1)[:dimension]
-        means = rows @ modes.means
-        turns = np.zeros((0, dimension))
-        if dimension == layout.dimension:
-            turns = layout.free_rotations(free_axes(point.problem)) @ means
-        return Modes(rows @ modes.table, modes.masses, layout.degrees[:dimension], means, _orthonormal(turns))
-    if isinstance(point.problem.domain, Circle):
-        return _part(_on_circle(point, layout.cosines), np.arange(dimension))
-    return next(_classes(point, layout.cosines))[0]
+    if space is None:
+        return _part(_EVERY[point.problem.domain.name](point, degree), np.arange(dimension))
+    modes = _on_sphere(point, degree)
+    rows = space.rows.reshape(space.dimension, -1)[:dimension]
+    means = rows @ modes.means
+    turns = np.zeros((0, dimension))
+    if dimension == space.dimension:
+        turns = space.free_rotations(free_axes(point.problem)) @ means
+    return Modes(rows @ modes.table, modes.masses, space.degrees[:dimension], means, _orthonormal(turns))
 
 
 def _part(modes: Modes, part: NDArray[np.int64]) -> Modes:
@@ -307,7 +327,7 @@ def _orthonormal(turns: Floats) -> Floats:
 
 def _most_symmetric(point: CurvePoint, modes: Modes, kernel: Floats, degree: int) -> Floats:
     """Return a critical direction that is the only one of its symmetry if one is found, else any, (n,)."""
-    if len(kernel) == 1 or point.layout == "degree":
+    if len(kernel) == 1 or _has_axis(point):
         return np.asarray(kernel[0])
     state = modes.means.reshape(2, -1)
     spaces = []
@@ -372,8 +392,8 @@ def _density(point: CurvePoint, degree: int, nodes: Floats) -> Floats:
 
 def _packed(point: CurvePoint, degree: int) -> tuple[Floats, Floats]:
     """Return the packed moments of a state on S^2 up to a degree."""
-    by_order = point.layout == "order"
-    cosine, sine = (part if by_order else packed(part) for part in (point.cosine, point.sine))
+    upright = _has_axis(point)
+    cosine, sine = (packed(part) if upright else part for part in (point.cosine, point.sine))
     return _up_to(cosine, packed_size(degree)), _up_to(sine, packed_size(degree))
 
 
@@ -382,3 +402,8 @@ def _up_to(part: Floats, size: int) -> Floats:
     found = np.zeros(size)
     found[: min(size, part.size)] = part[:size]
     return found
+
+
+# The modes at states about an axis: all that files may hold, and those of each class with their places.
+_EVERY = {Circle.name: _on_circle, Sphere.name: _zonal}
+_CLASSES = {Circle.name: _circular, Sphere.name: _azimuthal}

@@ -116,9 +116,9 @@ def test_a_direction_is_found_if_one_is_alone_among_the_invariants_of_a_subgroup
         assert np.abs(moments - (moments @ kernel.T) @ kernel).max() < 1e-6 * np.abs(moments).max()
         space = closed_space([curve.problem], [(curve.cosine, curve.sine), found], DEGREE)
         if sizes:
-            require_one(curve, space, space.dimension)
+            require_one(curve, space.dimension, DEGREE, space)
             assert space.dimension in sizes
         else:
             with pytest.raises(InvalidInput, match="just one direction"):
-                require_one(curve, space, space.dimension)
+                require_one(curve, space.dimension, DEGREE, space)
     assert any(found[1:] for found in known)
