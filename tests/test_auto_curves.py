@@ -1,6 +1,5 @@
 """AUTO-07p on the files of curves in two parameters: folds, branch points, lines of equal free energy."""
 
-import dataclasses
 import functools
 import re
 from dataclasses import dataclass
@@ -25,6 +24,9 @@ from meanfield import (
     Transformer,
 )
 from meanfield.export.auto_curves import curve_texts
+from meanfield.export.auto_directions import critical, require_one
+from meanfield.export.auto_space import closed_space
+from meanfield.harmonics import packed_size
 from solvers import bifurcation_diagram, curve
 from tests.auto_program import Point, compiled, evaluated, needs_auto, needs_compiler, run, solutions
 
@@ -111,6 +113,35 @@ def _free_on_sphere(kind, group):
     return curve(start, "w2", (-3.75, -3.6))
 
 
+def _branch_points(label, over="w6", interval=(-0.4, -0.2), place=0):
+    """Those of a state that is octahedral, or about an axis, of which states without one are born."""
+    return curve(_octahedral().events("branch point", label)[place], over, interval)
+
+
+def _about_oblate(order, weights, over):
+    """Branch points in an azimuthal order."""
+    problem = McKeanVlasov(Sphere(3), GegenbauerSeries(weights))
+    events = bifurcation_diagram(problem, relative=(0.6, 1.6), rates=False).events("branch point", "oblate")
+    (start,) = [event for event in events if event.description.endswith(f"azimuthal order {order}")]
+    return curve(start, "w1", over)
+
+
+def _losing_a_mirror():
+    """Branch points of a state on the circle in sines, which its own moments have not."""
+    problem = McKeanVlasov(Circle(), CosineSeries((-0.75, -0.639, -0.715, -1.007, -0.901)))
+    diagram = bifurcation_diagram(problem, (2.5, 3.0), rates=False)
+    starts = [event for event in diagram.events("branch point") if "sine modes of class 0" in event.description]
+    return curve(starts[0], "w1", (-0.77, -0.6))
+
+
+def _polar_in_two_angles():
+    """Branch points at which states in a field of quadrupoles lose a mirror."""
+    field = HarmonicSeries(cosine=(0.0, 0.0, 0.0, 0.04, 0.0, 0.06))
+    problem = McKeanVlasov(Sphere(3), GegenbauerSeries((-1.0, -1.3)), confinement=field)
+    diagram = bifurcation_diagram(problem, (2.0, 3.2), rates=False, depth=1)
+    return curve(diagram.events("branch point")[0], "confinement_cosine_2_0", (0.02, 0.06))
+
+
 CURVES = {
     "fold": lambda: _followed(TRANSFORMER, "fold", "beta", (2.6, 9.0)),
     "fold in coefficients": lambda: _followed(
@@ -131,6 +162,15 @@ CURVES = {
     "uneven line without a field": lambda: _free("transition"),
     "fold without a mirror on the sphere": lambda: _free_on_sphere("fold", "C_2"),
     "line without a symmetry on the sphere": lambda: _free_on_sphere("transition", "C_1"),
+    "branch point without an axis": lambda: _branch_points("octahedral"),
+    "branch point of a lost axis": lambda: _branch_points("zonal 4+"),
+    "branch point of a lost axis that may be turned": lambda: _about_oblate(
+        1, (-0.64, -1.911, -0.182), (-0.93, -0.186)
+    ),
+    "branch point at one coupling": lambda: _about_oblate(4, (-0.4, -1.0, 0.2, -0.8), (-0.5, -0.3)),
+    "branch point without a mirror on the sphere": lambda: _free_on_sphere("branch point", "C_s"),
+    "branch point in a field of two angles": _polar_in_two_angles,
+    "branch point of a lost mirror on the circle": _losing_a_mirror,
     "threshold": lambda: _followed(TRANSFORMER, "branch point", "beta", (2.6, 9.0)),
     "line": lambda: _followed(TRANSFORMER, "transition", "beta", (2.6, 9.0)),
     "line between clusters": _between_clusters,
@@ -216,14 +256,58 @@ def test_auto_goes_through_our_cusp_to_the_other_fold(tmp_path):
     assert abs(coupling / found.coupling[0] - 1) > 1e-3
 
 
-def test_curves_with_and_without_an_axis_have_files_of_their_own(tmp_path):
-    about, without = CURVES["fold on the sphere"](), CURVES["fold without an axis"]()
-    with pytest.raises(InvalidInput, match="write them into files of their own"):
-        curve_texts([about, without])
-    with pytest.raises(InvalidInput, match="write them into files of their own"):
-        curve_texts([without, about])
-    with pytest.raises(InvalidInput, match="the direction of the branch that is born there"):
-        curve_texts([dataclasses.replace(without, type="branch point")])
+@needs_auto
+def test_auto_goes_along_curves_of_states_with_and_without_an_axis_in_one_file(tmp_path):
+    """All start from the unknowns that they need, of which those about the axis are the first."""
+    curves = [
+        _branch_points("zonal 4+"),
+        _branch_points("octahedral"),
+        CURVES["fold without an axis"](),
+        CURVES["line without an axis"](),
+    ]
+    names = ("b.curve", "s.curve", "c.curve", "curve.f90", "d.curve")
+    for name, text in zip(names, curve_texts(curves), strict=True):
+        (tmp_path / name).write_text(text)
+    program, labelled = compiled(tmp_path / "curve.f90", tmp_path), solutions(tmp_path / "s.curve")
+    rows = [line.split()[:4] for line in (tmp_path / "b.curve").read_text().splitlines()]
+    for number, found in enumerate(curves):
+        own = [(int(row[3]), int(row[1]) - 1) for row in rows if row[0] == str(number + 1) and row[3] != "0"]
+        label, place = next((label, point) for label, point in own[1:] if not found.point_labels[point])
+        start = labelled[label - 1]
+        kind = {"ISW": 1, "ICP": "[3]"} if found.type == "transition" else {"ISW": 2, "ICP": "[3, 1]"}
+        steps = {"DS": 0.004, "DSMIN": 1e-6, "DSMAX": 0.004, "NMX": 4, "NPR": 1, "IRS": label}
+        constants = {"NDIM": start.unknowns.size, **kind, **steps}
+        reached = run(program, tmp_path, "curve", tmp_path / str(number), **constants)[0][-1].parameters
+        assert abs(reached[2] - start.parameters[2]) > 0.005
+        ends = sorted([float(reached[2]), float(found.first[place])])
+        ours = curve(found.point(place), "w6", (ends[0], ends[1]))
+        end = int(np.argmin(np.abs(ours.first - reached[2])))
+        assert reached[0] == pytest.approx(ours.second[end], rel=CLOSE)
+
+
+def test_unknowns_hold_one_critical_direction():
+    """Those of the states alone hold none, and all harmonics as many as the symmetries make of one."""
+    found = _branch_points("octahedral")
+    pairs, corner = [(found.cosine, found.sine)], found.problem
+    own = closed_space([corner], pairs, 6)
+    with pytest.raises(InvalidInput, match="none of 2 are"):
+        require_one(found, own.dimension, 6, own)
+    random = np.random.default_rng(1).normal(size=(2, 1, packed_size(6)))
+    whole = closed_space([corner], [*pairs, tuple(random)], 6)
+    with pytest.raises(InvalidInput, match="2 of 24 are"):
+        require_one(found, whole.dimension, 6, whole)
+    direction = critical(found, 6, 6).direction
+    space = closed_space([corner], [*pairs, direction], 6)
+    assert space.names() == ["c_4_0", "c_4_4", "c_6_0", "c_6_4"]
+    require_one(found, space.dimension, 6, space)
+
+
+def test_branch_points_that_auto_cannot_hold_are_refused():
+    problem = McKeanVlasov(Sphere(4), GegenbauerSeries((-0.4, -1.0, 0.2, -0.8), 4))
+    events = bifurcation_diagram(problem, relative=(0.6, 1.6), rates=False).events("branch point", "oblate")
+    (start,) = [event for event in events if event.description.endswith("azimuthal order 1")]
+    with pytest.raises(InvalidInput, match="none among the modes that AUTO files hold"):
+        curve_texts([curve(start, "w1", (-0.5, -0.3))])
 
 
 @needs_compiler

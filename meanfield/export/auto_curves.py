@@ -15,10 +15,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..equations import Capability
 from ..errors import InvalidInput
-from ..harmonics import moduli
+from ..harmonics import moments_of, packed
 from ..records.columns import COUPLING
-from ..records.curves import Curve
+from ..records.curves import SAME_VALUE, Curve
 from ..wording import describe
 from .auto import (
     COLUMN_WIDTH,
@@ -31,8 +32,9 @@ from .auto import (
     unstable_modes,
 )
 from .auto_description import Layout, with_digests
+from .auto_directions import Critical, critical, require_one
 from .auto_model import Model, constants_text, model_text, outward, significant
-from .auto_space import Space, closed_space
+from .auto_space import Pair, Space, nested_space
 
 Floats = NDArray[np.float64]
 
@@ -41,6 +43,8 @@ CODES = {"fold": 2, "threshold": 1, "branch point": 1, "transition": 4}
 KINDS = {"fold": 2, "threshold": 2, "branch point": 2, "transition": 1}
 # Points of a curve that have a label of their own, beside the organising ones and the ends.
 EVERY = 5
+# RL0 and RL1 of a parameter that stays the same are so much beside it.
+BESIDE = 1e-3
 
 
 def curve_texts(curves: Sequence[Curve]) -> tuple[str, ...]:
@@ -49,50 +53,105 @@ def curve_texts(curves: Sequence[Curve]) -> tuple[str, ...]:
     Raises
     ------
     InvalidInput
-        If some states have an axis of symmetry and others none, branch points are of such without one, a number
-        is not finite or the curves exceed the columns of the format.
+        If not just one direction is critical at branch points among the unknowns, a number is not finite or the
+        curves exceed the columns of the format.
     """
     _require(curves)
-    model = _model(curves)
+    model, directions = _model(curves)
     layout = model.layout
-    unknowns = [_vectors(curve, layout) for curve in curves]
+    unknowns = [_vectors(curve, model, each) for curve, each in zip(curves, directions, strict=True)]
     lines, solutions, steps, named, label = [], [], [], [], 0
     for index, (curve, vectors) in enumerate(zip(curves, unknowns, strict=True)):
-        if vectors.shape[1] > LARGEST_DIMENSION:
-            raise InvalidInput(
-                f"AUTO files hold at most {LARGEST_DIMENSION} unknowns, not {vectors.shape[1]}; write .nc"
-            )
+        dimension = vectors.shape[1]
+        if dimension > LARGEST_DIMENSION:
+            raise InvalidInput(f"AUTO files hold at most {LARGEST_DIMENSION} unknowns, not {dimension}; write .nc")
+        if curve.type == "branch point" and not model.problem.lacks(Capability.GRADIENT):
+            require_one(curve, dimension, model.unknowns, model.space)
         labels = _labels(curve, label)
-        named.append(f"branch {index + 1}: {curve.label}, labels {label + 1} to {labels[-1]}")
+        named.append(f"branch {index + 1}: {curve.label}, labels {label + 1} to {labels[-1]}, NDIM = {dimension}")
         label = int(labels[-1])
         steps.append(_steps(curve, vectors))
         lines.append(_header(curve, vectors, steps[-1], model) + _data(index, curve, vectors, labels))
         solutions.append(_solutions(index, curve, vectors, labels, model))
     points, states = "".join(lines), "".join(solutions)
     # Those of the first curve; the description has the others.
-    free, kind, lengths = curves[0].parameters, KINDS[curves[0].type], np.concatenate(steps).tolist()
-    constants = constants_text(model, unknowns[0].shape[1], free, _interval(curves), lengths, kind)
+    constants = _constants(curves, unknowns[0].shape[1], np.concatenate(steps).tolist(), model)
     described = with_digests(_description(curves, layout, model, named), points, states)
     return points, states, constants, model_text(model), described
 
 
-def _model(curves: Sequence[Curve]) -> Model:
-    """Return the model of curves: unknown are the moments that the potential acts on."""
-    parameters = curves[0].parameters
+def _constants(curves: Sequence[Curve], unknowns: int, steps: Sequence[float], model: Model) -> str:
+    """Return the content of ``c.NAME`` for the first of the curves.
+
+    AUTO determines the first of its two parameters where a direction is critical, in equations that are singular
+    where this does not depend on it, as along curves of which the second of ours stays the same.
+    """
+    curve, interval = curves[0], _interval(curves)
+    low, high = float(curve.second.min()), float(curve.second.max())
+    if KINDS[curve.type] == 1 or curve.type == "fold" or high - low > SAME_VALUE * max(abs(low), abs(high)):
+        return constants_text(model, unknowns, curve.parameters, interval, steps, KINDS[curve.type])
+    beside = BESIDE * max(abs(low), abs(high), SAME_VALUE)
+    text = constants_text(
+        model, unknowns, curve.parameters[::-1], (low - beside, high + beside), steps, KINDS[curve.type]
+    )
+    ends = ", ".join(f"{end:.4E}" for end in outward(interval))
+    return text + f"UZSTOP = {{{model.numbers[curve.parameters[0]]}: [{ends}]}}\n"
+
+
+def _model(curves: Sequence[Curve]) -> tuple[Model, list[Pair | None]]:
+    """Return the model of curves, and of each the critical direction that its states do not have.
+
+    Unknown are the moments that the potential acts on.
+    """
+    parameters, domain = curves[0].parameters, curves[0].problem.domain
     second = np.concatenate([np.asarray(curve.second, dtype=float) for curve in curves])
     ranges = zip(parameters, (_interval(curves), (float(second.min()), float(second.max()))), strict=True)
     varied = {name: interval for name, interval in ranges if name != COUPLING}
-    pairs = [pair for curve in curves for pair in _states(curve) if pair]
-    if all(curve.moments.has_axis for curve in curves):
-        kept = max(kept_moments(pairs), *(_critical_degree(curve) for curve in curves))
-        chiral = any(np.any(sine) for _, sine in pairs)
-        model = Model(curves[0].problem, kept, kept, chiral, varied, parameters[1])
-        return dataclasses.replace(model, unknowns=min(kept, significant(model)))
-    lengths = [(moduli(*pair), np.zeros(1)[:, np.newaxis]) for pair in pairs]
-    kept = kept_moments(lengths)
-    model = Model(curves[0].problem, kept, kept, False, varied, parameters[1])
-    degree = min(kept, significant(model))
-    return dataclasses.replace(model, unknowns=degree, space=closed_space(model.corners, pairs, degree))
+    states = [pair for curve in curves for pair in _states(curve) if pair]
+    moments = [moments_of(domain, curve.layout, *pair) for curve in curves for pair in _states(curve) if pair]
+    lengths = [(each.lengths, 0.0 * each.lengths) for each in moments]
+    kept = max(kept_moments(lengths), *(_critical_degree(curve) for curve in curves))
+    model = Model(curves[0].problem, kept, kept, any(np.any(sine) for _, sine in states), varied, parameters[1])
+    last = significant(model)
+    found = [_critical(curve, kept, last) for curve in curves]
+    kept = max(kept, *(each.degree for each in found))
+    model = dataclasses.replace(model, unknowns=min(kept, last), resolved=kept)
+    directions = [each.direction for each in found]
+    beyond = any(each is not None for each in directions)
+    if not domain.has_azimuth:
+        return dataclasses.replace(model, sines=model.sines or beyond), directions
+    if all(curve.moments.has_axis for curve in curves) and not beyond:
+        return model, directions
+    return dataclasses.replace(model, sines=False, space=_space(curves, directions, model)), directions
+
+
+def _space(curves: Sequence[Curve], directions: Sequence[Pair | None], model: Model) -> Space:
+    """Return the unknowns of curves on S^2 some of which need others than moments about the axis."""
+    zonal: list[Pair] = []
+    others = [each for each in directions if each is not None]
+    for curve in curves:
+        pairs = [_by_order(curve, pair) for pair in _states(curve) if pair]
+        (zonal if curve.moments.has_axis else others).extend(pairs)
+        if curve.moments.has_axis and _critical_degree(curve):
+            # At the uniform state, which has no moments, those of all degrees are needed.
+            every = packed(np.ones(_critical_degree(curve) + 1))[np.newaxis]
+            zonal.append((every, 0.0 * every))
+    return nested_space(model.corners, zonal, others, model.unknowns)
+
+
+def _critical(curve: Curve, degree: int, last: int) -> Critical:
+    """Return what a curve needs of the unknowns beside the moments of its states up to a degree."""
+    if curve.type != "branch point" or curve.problem.lacks(Capability.GRADIENT):
+        return Critical(degree, None)
+    return critical(curve, degree, last)
+
+
+def _by_order(curve: Curve, pair: Pair) -> Pair:
+    """Return the moments of states on S^2 by degree and order."""
+    if not curve.moments.has_axis:
+        return pair
+    cosine, sine = (np.array([packed(row) for row in part]) for part in pair)
+    return cosine, sine
 
 
 def _states(curve: Curve) -> list[tuple[Floats, Floats] | None]:
@@ -117,21 +176,25 @@ def _second_states(curve: Curve) -> tuple[Floats, Floats] | None:
 
 def _critical_degree(curve: Curve) -> int:
     """Return the highest mode to which the uniform state is unstable at an end of a curve that lies on it."""
-    if curve.problem.confinement is not None or curve.type not in ("threshold", "branch point"):
+    if curve.problem.confinement is not None or curve.type != "threshold":
         return 0
     ends = [curve.point(place).problem for place in (0, -1)]
     return max(unstable_modes(end, end.fixed_coupling, end.fixed_coupling) for end in ends)
 
 
-def _vectors(curve: Curve, layout: Layout | Space) -> Floats:
-    """Return the unknowns: of a transition those of both states, but of a uniform one, and the second parameter."""
-    parts = [layout.vectors(curve.cosine, curve.sine)]
+def _vectors(curve: Curve, model: Model, direction: Pair | None) -> Floats:
+    """Return the unknowns: of a transition those of both states, but of a uniform one, and the second parameter.
+
+    Of other curves those moments that their states and critical directions have, about an axis the first ones.
+    """
+    states, layout = [pair for pair in _states(curve) if pair], model.layout
+    if model.space:
+        states = [_by_order(curve, pair) for pair in states]
+    vectors = np.hstack([layout.vectors(*pair) for pair in states])
     if curve.type == "transition":
-        second = _second_states(curve)
-        if second is not None:
-            parts.append(layout.vectors(*second))
-        parts.append(np.asarray(curve.values[:, 1:], dtype=float))
-    return np.hstack(parts)
+        return np.hstack([vectors, np.asarray(curve.values[:, 1:], dtype=float)])
+    upright = curve.moments.has_axis and not np.any(curve.sine) and direction is None
+    return vectors[:, : layout.leading] if upright else vectors
 
 
 def _require(curves: Sequence[Curve]) -> None:
@@ -140,16 +203,6 @@ def _require(curves: Sequence[Curve]) -> None:
     if len(curves) > 999:
         raise InvalidInput(f"AUTO files hold at most 999 curves, not {len(curves)}; write .nc or .json instead")
     for curve in curves:
-        if curve.moments.has_axis != curves[0].moments.has_axis:
-            raise InvalidInput(
-                f"of the curves {curves[0].label!r} and {curve.label!r} one is of states with an axis, the other "
-                "is not, and they have different unknowns in AUTO files; write them into files of their own"
-            )
-        if curve.type == "branch point" and not curve.moments.has_axis:
-            raise InvalidInput(
-                "AUTO follows branch points in unknowns that hold the direction of the branch that is born there, "
-                f"and those of {curve.label!r}, of states without an axis, do not; write .nc or .json instead"
-            )
         if not (np.isfinite(curve.values).all() and np.isfinite(curve.cosine).all()):
             raise InvalidInput(
                 f"the curve {curve.label!r} has numbers that are not known, which AUTO files cannot hold; write .nc"
@@ -241,7 +294,6 @@ def _solutions(index: int, curve: Curve, vectors: Floats, labels: NDArray[np.int
 
 def _description(curves: Sequence[Curve], layout: Layout | Space, model: Model, named: Sequence[str]) -> str:
     names = ", ".join(f"PAR({number}) = {name}" for name, number in model.numbers.items())
-    one, both = layout.dimension + 1, 2 * layout.dimension + 1
     lines = [
         "Curves of special points of a McKean-Vlasov equation in two parameters, written by meanfield.",
         "",
@@ -251,9 +303,9 @@ def _description(curves: Sequence[Curve], layout: Layout | Space, model: Model, 
         "The equations 0 = G are those of the files of a diagram: G_k = m_k - <.> over exp(-(kappa W*rho + V)/D),",
         "and NAME.f90 has them for AUTO, the multipliers as functions of the parameters.",
         "Labels: LP fold and BP threshold of the uniform state or branch point, from which AUTO starts with",
-        f"ISW = 2 and NDIM = {layout.dimension}; RG equal free energy of two states, from which it starts with",
-        f"ISW = 1 and NDIM = {one} where the second state is uniform, {both} where its moments follow those",
-        f"of the first; the last unknown is PAR({model.numbers[model.second]}).",
+        "ISW = 2; RG equal free energy of two states, from which it starts with ISW = 1: the moments of the",
+        "second, unless it is uniform, follow those of the first, and the last unknown is "
+        f"PAR({model.numbers[model.second]}).",
         "",
         *named,
     ]

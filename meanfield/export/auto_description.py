@@ -32,6 +32,11 @@ class Layout:
         """NDIM, the number of unknowns."""
         return self.cosines + self.sines
 
+    @property
+    def leading(self) -> int:
+        """Unknowns of states without sine moments, the first ones."""
+        return self.cosines
+
     def vectors(self, cosine: Floats, sine: Floats) -> Floats:
         """Return moments (P, n + 1) as vectors U (P, NDIM)."""
         return np.hstack([_padded(cosine[:, 1:], self.cosines), _padded(sine[:, 1:], self.sines)])

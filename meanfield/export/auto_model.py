@@ -26,7 +26,7 @@ from ..records.diagram import Diagram
 from ..wording import describe
 from .auto_description import Layout
 from .auto_series import Table, largest_of, tabulated, widened
-from .auto_space import Space
+from .auto_space import Space, free_axes
 
 Floats = NDArray[np.float64]
 
@@ -291,10 +291,9 @@ def _harmonics(model: Model, forces: Forces) -> Iterator[str]:
 
 def _rotations(model: Model, forces: Forces) -> Floats:
     """Return the generators of the rotations that turn states to others, on the unknowns of one, (k, n, n)."""
-    confined = forces.size > 0
     if model.space:
-        return model.space.rotations(confined) if forces.places is None else np.zeros((0, 0, 0))
-    if confined or not model.sines:
+        return model.space.free_rotations(free_axes(model.problem)[: None if forces.places is None else 0])
+    if forces.size > 0 or not model.sines:
         return np.zeros((0, 0, 0))
     degrees = np.diag(np.arange(1.0, model.unknowns + 1.0))
     return np.block([[0.0 * degrees, -degrees], [degrees, 0.0 * degrees]])[np.newaxis]

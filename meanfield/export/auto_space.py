@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from ..equations import Equation
 from ..errors import InvalidInput
-from ..harmonics import degrees_and_orders, packed_size, place, rotation_generators
+from ..harmonics import degrees_and_orders, largest_degree, packed_size, place, rotation_generators
 from ..harmonics.points import harmonics_at
 from ..harmonics.quadrature import gauss_rule
 
@@ -33,7 +33,7 @@ NODES, FEWEST = 5, 16
 
 
 class Space(NamedTuple):
-    """Orthonormal combinations of the harmonics of each degree, in ascending degree.
+    """Orthonormal combinations of the harmonics of each degree.
 
     Attributes
     ----------
@@ -41,10 +41,13 @@ class Space(NamedTuple):
         The degree of each.
     rows : (n, 2, places) float
         Its coefficients in packed harmonics, cosines and sines.
+    leading : int
+        So many, the first ones, are a space of their own: that of the states about an axis.
     """
 
     degrees: NDArray[np.int64]
     rows: Floats
+    leading: int = 0
 
     @property
     def dimension(self) -> int:
@@ -57,29 +60,17 @@ class Space(NamedTuple):
         moments = np.stack([_up_to(part, places) for part in (cosine, sine)], axis=1)
         return np.asarray(moments.reshape(len(moments), -1) @ self.rows.reshape(len(self.rows), -1).T)
 
-    def rotations(self, confined: bool) -> Floats:
-        """Return the generators of the rotations that do not leave the space, (k, n, n), if confined those about z.
+    def free_rotations(self, axes: Floats) -> Floats:
+        """Return the generators of the rotations about some axes, (k, 3), that do not leave the space, (j, n, n).
 
         A rotation does not if nothing of what it makes of the rows is outside.
         """
         rows = self.rows.reshape(len(self.rows), -1)
-        turned = np.zeros((3, *self.rows.shape))
-        for degree in np.unique(self.degrees).tolist():
-            first, own = place(degree, 0), self.degrees == degree
-            cosines = slice(first, first + degree + 1)
-            sines = slice(first + 1, first + degree + 1)
-            harmonics = np.concatenate([self.rows[own, 0, cosines], self.rows[own, 1, sines]], axis=1)
-            changes = harmonics @ rotation_generators(degree).transpose(0, 2, 1)
-            turned[:, own, 0, cosines], turned[:, own, 1, sines] = np.split(changes, [degree + 1], axis=2)
-        turned = turned.reshape(3, *rows.shape)
+        turned = np.einsum("ka,aij->kij", axes, infinitesimally_turned(self.rows).reshape(3, *rows.shape))
         inside = turned @ rows.T
-        outside = (turned - inside @ rows).reshape(3, -1)
-        if confined:
-            free = np.eye(3)[2:] if float(np.abs(outside[2]).max()) <= SMALL else np.zeros((0, 3))
-        else:
-            axes, sizes, _ = np.linalg.svd(outside, full_matrices=False)
-            free = axes.T[sizes <= SMALL * len(rows)]
-        return np.asarray(np.einsum("ka,aij->kji", free, inside))
+        outside = (turned - inside @ rows).reshape(len(axes), rows.size)
+        mixtures, sizes, _ = np.linalg.svd(outside, full_matrices=False)
+        return np.asarray(np.einsum("ka,aij->kji", mixtures.T[sizes <= SMALL * len(rows)], inside))
 
     def described(self) -> list[str]:
         """Return what the unknowns of a state are as lines."""
@@ -102,6 +93,58 @@ class Space(NamedTuple):
             factor = "" if abs(value - 1.0) <= SMALL**2 else f"{value:.6g} "
             terms[mode - 1].append(f"{factor}{'s' if order < 0 else 'c'}_{degree}_{abs(order)}")
         return [" + ".join(each).replace("+ -", "- ") for each in terms]
+
+
+def free_axes(problem: Equation) -> Floats:
+    """Return the axes about which rotations leave the confinement of an equation as it is, (k, 3)."""
+    if problem.confinement is None:
+        return np.eye(3)
+    return np.eye(3)[2:] if problem.zonal else np.zeros((0, 3))
+
+
+def infinitesimally_turned(rows: Floats) -> Floats:
+    """Return what rotations about x, y and z change packed coefficients (n, 2, places) by, (3, n, 2, places)."""
+    turned = np.zeros((3, *rows.shape))
+    for degree in range(1, largest_degree(rows.shape[2]) + 1):
+        first = place(degree, 0)
+        cosines = slice(first, first + degree + 1)
+        sines = slice(first + 1, first + degree + 1)
+        harmonics = np.concatenate([rows[:, 0, cosines], rows[:, 1, sines]], axis=1)
+        changes = harmonics @ rotation_generators(degree).transpose(0, 2, 1)
+        turned[:, :, 0, cosines], turned[:, :, 1, sines] = np.split(changes, [degree + 1], axis=2)
+    return turned
+
+
+def nested_space(problems: Sequence[Equation], zonal: Sequence[Pair], pairs: Sequence[Pair], degree: int) -> Space:
+    """Return the least space of states about the pole and other ones, the unknowns of the former before the others.
+
+    Parameters
+    ----------
+    problems
+        The equation at several values of its parameters, at one of which each of its coefficients is not zero.
+    zonal, pairs
+        Packed cosine and sine moments of the states of both kinds, (P, places) each.
+    degree
+        The degree up to which the potential acts.
+
+    Raises
+    ------
+    InvalidInput
+        If the space has too many dimensions.
+    """
+    whole = closed_space(problems, [*zonal, *pairs], degree)
+    if not zonal:
+        return whole
+    inner = closed_space(problems, zonal, degree)
+    shape = (-1, whole.rows[0].size)
+    own = inner.rows.reshape(shape)
+    beyond = whole.rows.reshape(shape)
+    beyond = beyond - (beyond @ own.T) @ own
+    beyond[np.abs(beyond) <= ROUNDING] = 0.0
+    parts = [_spanned(beyond[whole.degrees == each]) for each in np.unique(whole.degrees)]
+    degrees = np.repeat(np.unique(whole.degrees), [len(part) for part in parts])
+    rows = np.vstack([own, *parts]).reshape(-1, *whole.rows.shape[1:])
+    return Space(np.concatenate([inner.degrees, degrees]), rows, inner.dimension)
 
 
 def closed_space(problems: Sequence[Equation], pairs: Sequence[Pair], degree: int) -> Space:
@@ -128,7 +171,7 @@ def closed_space(problems: Sequence[Equation], pairs: Sequence[Pair], degree: in
     data = np.concatenate([np.concatenate([_up_to(part, places) for part in pair], axis=1) for pair in pairs])
     data[np.abs(data) <= ROUNDING] = 0.0
     own = {each: _spanned(data[:, chosen]) for each, chosen in inside.items() if acts[each]}
-    harmonics, weights = _on_grid(NODES * degree + FEWEST, degree)
+    harmonics, weights = on_grid(NODES * degree + FEWEST, degree)
     confinement = np.array([_confining(each, degree) for each in problems])
     for _ in range(ROUNDS):
         fields = random.normal(size=(FIELDS, len(problems))) @ confinement
@@ -207,8 +250,14 @@ def _confining(problem: Equation, degree: int) -> Floats:
     return found.ravel()
 
 
-def _on_grid(points: int, degree: int) -> tuple[Floats, Floats]:
+def on_grid(points: int, degree: int) -> tuple[Floats, Floats]:
     """Return packed harmonics, cosines first, at the nodes of a product rule, (2 places, n), and its weights."""
+    nodes, weights = grid(points)
+    return harmonics_at(nodes, degree).reshape(-1, len(nodes)), weights
+
+
+def grid(points: int) -> tuple[Floats, Floats]:
+    """Return unit vectors (n, 3) and weights of a product rule: so many heights, and twice as many azimuths."""
     rule = gauss_rule(3, points)
     around = np.pi * (np.arange(2 * points) + 0.5) / points
     across = np.sqrt(rule.complements * (2.0 - rule.complements))
@@ -221,5 +270,4 @@ def _on_grid(points: int, degree: int) -> tuple[Floats, Floats]:
         ],
         axis=1,
     )
-    weights = np.broadcast_to(rule.weights[:, np.newaxis], shape).ravel() / (2 * points)
-    return harmonics_at(nodes, degree).reshape(-1, len(nodes)), weights
+    return nodes, np.broadcast_to(rule.weights[:, np.newaxis], shape).ravel() / (2 * points)

@@ -23,6 +23,7 @@ from .points import about_axis as about_axis
 from .points import coefficients_of as coefficients_of
 from .points import gradient_of_sum_at as gradient_of_sum_at
 from .points import harmonics_at as harmonics_at
+from .points import polar_angles as polar_angles
 from .points import spread_points as spread_points
 from .points import sum_at as sum_at
 from .quadrature import Rule as Rule
