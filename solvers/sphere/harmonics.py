@@ -115,11 +115,11 @@ class HarmonicPerturbations:
         """Return the matrices of the parts of the class of the branch that are orthogonal to its own modes."""
         own = next(block for block in self.classes if block.own)
         matrix, _, _ = self.block(point, own)
-        sign = point.equation.sign
-        return [
-            BlockMatrix(columns.T @ matrix @ columns, degrees, int(np.count_nonzero(sign * self._of(degrees) > 0.0)))
-            for columns, degrees in self._parts
-        ]
+        sign, found = point.equation.sign, []
+        for columns, degrees in self._parts:
+            repulsive = int(np.count_nonzero(sign * self._of(degrees) > 0.0))
+            found.append(BlockMatrix(columns.T @ matrix @ columns, degrees, repulsive))
+        return found
 
     def _of(self, degrees: Integers) -> Floats:
         """Return the relative multipliers of some degrees."""
@@ -131,7 +131,7 @@ class HarmonicPerturbations:
         """Orthonormal columns of these parts in the class, with the degree of each.
 
         A symmetry that neither is a reflection of coordinates nor turns about the z axis is one of the own modes
-        only. The parts are what the invariants of the groups between have beyond those of larger ones, and the rest.
+        only. The parts are what invariants of the groups between have beyond those of larger ones, and the rest.
         """
         diagonal = (np.diag(np.array(signs, dtype=float)) for signs in reflections_of(self.group))
         inner = Group(np.stack([*diagonal, axis_rotation(self.group.turns)]))

@@ -7,7 +7,15 @@ import pytest
 
 from meanfield import Curve, Diagram, GegenbauerSeries, McKeanVlasov, OrganisingPoint, Sphere
 from solvers import bifurcation_diagram, curve
-from solvers.sphere.groups import ICOSAHEDRAL, OCTAHEDRAL, TETRAHEDRAL, antiprismatic, axial_group, prismatic, pyramidal
+from solvers.sphere.groups import (
+    ICOSAHEDRAL,
+    OCTAHEDRAL,
+    TETRAHEDRAL,
+    antiprismatic,
+    axial_group,
+    prismatic,
+    pyramidal,
+)
 from solvers.sphere.subgroups import groups_between
 from tests import sphere_galerkin
 
