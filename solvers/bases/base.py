@@ -296,9 +296,12 @@ class Basis(Protocol):
         """Return the image of a state by a transformation that is one of its own or of a state beside it."""
         return self.images(b)[involution.number]
 
-    def nearest(self, b: Floats, other: Floats) -> Floats:
-        """Return the image of a state within the basis that is nearest to another one, turned where it may turn."""
-        return min(self.images(b), key=lambda image: float(np.linalg.norm(image - other)))
+    def images_beside(self, b: Floats, other: Floats) -> list[Floats]:
+        """Return the state and its images, those that may turn where they are nearest to another one.
+
+        Neighbouring states have theirs in one order.
+        """
+        return self.images(b)
 
     def collapses(self, last: Floats, b: Floats) -> bool:
         """Return whether Newton's method fell from a state to one of more symmetry, as far as images show it."""

@@ -336,12 +336,12 @@ class InvariantBasis(Basis):
             return super().image(b, involution)
         return self._orientation.image(b, involution)
 
-    def nearest(self, b: Floats, other: Floats) -> Floats:
-        """Return the image of a state that is nearest to another one, turned where it may turn."""
-        images = self.images(b)
-        if self._orientation is not None:
-            images = [self._orientation.nearest(image, other) for image in images]
-        return min(images, key=lambda image: float(np.linalg.norm(image - other)))
+    def images_beside(self, b: Floats, other: Floats) -> list[Floats]:
+        """Return the state and its images, those that may turn where they are nearest to another one."""
+        orientation = self._orientation
+        if orientation is None:
+            return self.images(b)
+        return [turned for image in self.images(b) for turned in orientation.nearest(image, other)]
 
     def collapses(self, last: Floats, b: Floats) -> bool:
         """Return whether a state is its own image, but not the uniform one, and that before it is not."""

@@ -90,8 +90,8 @@ class Orientation:
         """Return the image of a state by the transformation as it stands that is one of a state beside it."""
         raise NotImplementedError
 
-    def nearest(self, b: Floats, other: Floats) -> Floats:
-        """Return a state, turned within the basis, where it is nearest to another one."""
+    def nearest(self, b: Floats, other: Floats) -> list[Floats]:
+        """Return a state, and images that turn with it, where each is nearest to another state."""
         raise NotImplementedError
 
     def _unit_changes(self, b: Floats) -> Floats:
@@ -150,8 +150,8 @@ class FreeOrientation(Orientation):
         standing = self._moved(to_pole(self._refined(b, signs, np.array(involution.direction))))
         return np.asarray(standing.T @ (signs * (standing @ b)))
 
-    def nearest(self, b: Floats, other: Floats) -> Floats:
-        """Return a state, turned from where it stands, where it is nearest to another one beside it."""
+    def nearest(self, b: Floats, other: Floats) -> list[Floats]:
+        """Return a state, turned from where it stands to where it is nearest to another one beside it."""
         for _ in range(STEPS):
             changes = np.stack([turning @ b for turning in self._turnings], axis=1)
             turn = np.linalg.lstsq(changes, other - b, rcond=ALONG)[0]
@@ -161,7 +161,7 @@ class FreeOrientation(Orientation):
             turn *= min(1.0, FARTHEST / angle)
             first, second, third = self._turnings
             b = _turned(turn[0] * first + turn[1] * second + turn[2] * third, b)
-        return b
+        return [b]
 
     def _refined(self, b: Floats, signs: Floats, axis: Floats) -> Floats:
         """Return the axis near a given one about which f is stationary."""
@@ -302,18 +302,20 @@ class AxialOrientation(Orientation):
         turned = signs * np.exp(2j * azimuth * orders) * (waves @ b).conj()
         return np.asarray((waves.conj().T @ turned).real)
 
-    def nearest(self, b: Floats, other: Floats) -> Floats:
-        r"""Return a state, turned within the basis, where it is nearest to another one.
+    def nearest(self, b: Floats, other: Floats) -> list[Floats]:
+        r"""Return a state and its images by mirrors or half turns, each turned to where it is nearest to another.
 
-        Its overlap with that turned by :math:`2\alpha` is a sum of waves :math:`e^{2im\alpha}` as f is.
+        The overlap with one that is turned by :math:`2\alpha` is a sum of waves :math:`e^{2im\alpha}` as f is.
         """
         waves, orders, _ = self._waves
-        own = waves @ b
-        overlap = _by_order(orders, own * (waves @ other).conj())
-        azimuths = np.array([0.0, *self._stationary(overlap)])
-        heights = (np.exp(2j * np.multiply.outer(azimuths, np.arange(overlap.size))) @ overlap).real
-        turned = np.exp(2j * azimuths[int(np.argmax(heights))] * orders) * own
-        return np.asarray((waves.conj().T @ turned).real)
+        own, found = waves @ b, []
+        for image in (own, *(signs * own.conj() for signs in self._families)):
+            overlap = _by_order(orders, image * (waves @ other).conj())
+            azimuths = np.array([0.0, *self._stationary(overlap)])
+            heights = (np.exp(2j * np.multiply.outer(azimuths, np.arange(overlap.size))) @ overlap).real
+            turned = np.exp(2j * azimuths[int(np.argmax(heights))] * orders) * image
+            found.append(np.asarray((waves.conj().T @ turned).real))
+        return found
 
     def _overlap(self, b: Floats, signs: Floats) -> npt.NDArray[np.complex128]:
         """Return the coefficients c_m of f."""

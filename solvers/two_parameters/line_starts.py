@@ -1,4 +1,4 @@
-"""First points of first-order lines: through a start of two states, and beside organising points where they begin."""
+"""First points of first-order lines: through a start of two states, and beside organising points of their ends."""
 
 import contextlib
 from collections.abc import Iterator

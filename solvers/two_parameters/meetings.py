@@ -100,8 +100,9 @@ def separation(side: Side, point: Point) -> Floats:
 def _meetings(side: Side, plane: Plane) -> Iterator[Knot]:
     """Yield the organising points beside the end of a side at which two states or images may become one."""
     if side.halved is not None:
-        for states in _states_at_end(side):
-            yield from _where_halved(side, side.halved, plane, states)
+        for likely in (True, False):
+            for states in _states_at_end(side):
+                yield from _where_halved(side, side.halved, plane, states, likely)
         return
     last = side.knots[-1].point
     one, other = extended(last).system(last.b, last.q).states
@@ -140,8 +141,13 @@ def _means(side: Side) -> Iterator[tuple[Floats, tuple[float, float]]]:
             yield met[:-2], (float(met[-2]), float(met[-1]))
 
 
-def _where_halved(side: Side, halved: Halving, plane: Plane, states: Sequence[AtState]) -> Iterator[Knot]:
-    """Yield the organising points beside some states at which one of them may be its own image."""
+def _where_halved(
+    side: Side, halved: Halving, plane: Plane, states: Sequence[AtState], likely: bool
+) -> Iterator[Knot]:
+    """Yield the organising points beside some states at which one of them may be its own image.
+
+    Of a line the other state may be the parent, or be near it: which is likely is told by their distance.
+    """
     others = list(states)
     born = others.pop(halved.state)
     kind = extended(side.knots[-1].point).kind
@@ -149,15 +155,14 @@ def _where_halved(side: Side, halved: Halving, plane: Plane, states: Sequence[At
         if symmetric[0].profiles is not None and not plane.zonal:
             # No state has an axis that the confinement has at no other point of the plane.
             return
-        joins = _joins(side, others, symmetric)
-        # Of a line the other state may be the parent, or be near it.
-        for merged in (joins, not joins) if kind == "transition" and others else (joins,):
-            side.merged = merged
-            if kind == "transition" and not merged:
-                yield from ends_beside(plane, born, symmetric, others[0] if others else None)
-            else:
-                found = births_beside(plane, born, symmetric, MEETINGS[kind])
-                yield from _by_type(found, MEETINGS[kind]) if kind == "fold" else found
+        if not likely and not (kind == "transition" and others):
+            continue
+        side.merged = _joins(side, others, symmetric) == likely
+        if kind == "transition" and not side.merged:
+            yield from ends_beside(plane, born, symmetric, others[0] if others else None)
+        else:
+            found = births_beside(plane, born, symmetric, MEETINGS[kind])
+            yield from _by_type(found, MEETINGS[kind]) if kind == "fold" else found
 
 
 def _by_type(knots: list[Knot], types: Sequence[str]) -> list[Knot]:

@@ -22,7 +22,7 @@ from ..computed import computed_once
 from ..counts import Counts
 from ..geometry import Complement
 from .branch_points import ClassBeside, classes_beside, determinants
-from .extended import REVERSED, ExtendedEquation, Margins, Tests
+from .extended import ExtendedEquation, Margins, Tests
 from .plane import Plane
 from .stability import class_determinants
 from .states import AtState, GradientState
@@ -195,14 +195,20 @@ class TransitionEquation(ExtendedEquation):
         """
         if len(self.bases) == 1 or not _alike(*self.bases):
             return False
-        before, after = self.separation(last), self.separation(point)
+        before, after = self._separations(last, point)
         size, former = length(after, 0.0), length(before, 0.0)
         near = NEAR if self.bases[0].symmetry == self.bases[1].symmetry else 0.0
-        chord = length(point.unknowns_on(self)[0] - last.unknowns_on(self)[0], 0.0)
-        # Where another image is the nearest from then on the difference changes by more than the states.
-        crossed = before @ after < 0.0 and length(after - before, 0.0) <= REVERSED * chord
         # Of states that approach by less the cusp, at whose distance they differ by its root, is far away.
-        return bool(crossed or (size < near and size <= APPROACHING * former))
+        return bool(before @ after < 0.0 or (size < near and size <= APPROACHING * former))
+
+    def _separations(self, last: Point, point: Point) -> tuple[Floats, Floats]:
+        """Return the differences of the two states at two points, by the image that is nearest at the first."""
+        one, other = self.bases
+        if one.symmetry != other.symmetry or group_of(one) is not group_of(other):
+            return self.separation(last), self.separation(point)
+        before, after = (self._apart_from_images(each.unknowns_on(self)[0]) for each in (last, point))
+        number = min(range(len(before)), key=lambda place: length(before[place], 0.0))
+        return before[number], after[number]
 
     def is_degenerate(self, point: Point) -> bool:
         """Return whether one of two states is the uniform one, or both are one."""
@@ -225,18 +231,24 @@ class TransitionEquation(ExtendedEquation):
             return np.asarray(b[:-1][beyond])
         if not _alike(one, other):
             return _apart(*((basis, b[self.places(number)]) for number, basis in enumerate(self.bases))).ravel()
-        own = b[: one.degrees.size]
-        return own - self.beside_first(own, b[one.degrees.size : -1])
+        apart = self._apart_from_images(b)
+        return min(apart, key=lambda each: length(each, 0.0))
 
     def beside_first(self, own: Floats, second: Floats) -> Floats:
-        """Return the image of the second state, in the unknowns of the first, that is nearest to that.
+        """Return the image of the second state, in the unknowns of the first, that is nearest to that."""
+        return min(self._images(own, second), key=lambda image: length(image - own, 0.0))
 
-        States about axes of the circle are about one.
-        """
+    def _apart_from_images(self, b: Floats) -> list[Floats]:
+        """Return the differences of the first state from all images of the second, in one order along the line."""
+        own = b[: self.basis.degrees.size]
+        return [own - image for image in self._images(own, b[own.size : -1])]
+
+    def _images(self, own: Floats, second: Floats) -> list[Floats]:
+        """Return the images of the second state in the unknowns of the first, turned to where that is nearest."""
         one, other = self.bases
         moved = np.zeros(one.degrees.size)
         moved[np.isin(one.degrees, other.degrees)] = second[np.isin(other.degrees, one.degrees)]
-        return one.nearest(moved, own)
+        return one.images_beside(moved, own)
 
 
 def gradient_state(state: AtState) -> GradientState:

@@ -5,7 +5,7 @@ import functools
 import numpy as np
 import pytest
 
-from meanfield import Curve, Diagram, GegenbauerSeries, McKeanVlasov, OrganisingPoint, Sphere
+from meanfield import Circle, CosineSeries, Curve, Diagram, GegenbauerSeries, McKeanVlasov, OrganisingPoint, Sphere
 from solvers import bifurcation_diagram, curve
 from solvers.sphere.groups import (
     ICOSAHEDRAL,
@@ -91,3 +91,20 @@ def test_groups_between_two(inner, outer, orders):
     for group in found:
         assert all(map(group.contains, inner.elements))
         assert all(map(outer.contains, group.elements))
+
+
+@pytest.mark.parametrize("largest_coupling", [None, 6.0])
+def test_a_curve_over_a_parameter_that_its_states_have_not_is_vertical_and_ends(largest_coupling):
+    """Where the 2-cluster at its fold becomes unstable to the first degree 1 - sigma_1 (1 + a_2)/2 vanishes."""
+    problem = McKeanVlasov(Circle(), CosineSeries((-0.7, -1.0, 0, -0.9)))
+    found = bifurcation_diagram(problem, (1.5, 2.6), depth=1, rates=False)
+    start = next(e for e in found.events("fold") if found.branches[e.branch].label == "2-cluster")
+    vertical = curve(start, "coupling", (1.5, 2.6), against="w1", largest_coupling=largest_coupling)
+    assert np.ptp(vertical.first) <= 1e-13
+    point = next(each for each in vertical.special_points if each.values[1] > -1.0)
+    # The variance of cos is (1 + a_2)/2, that of sin (1 - a_2)/2.
+    variance = 0.5 * (1.0 + abs(point.cosine[2]))
+    assert -float(point.coupling) * point.values[1] * variance == pytest.approx(1.0, rel=1e-12)
+    (text,) = dict.fromkeys(text.split(" at ")[0].split(" before ")[0] for text in vertical.warnings)
+    assert "coupling does not change" in text if largest_coupling is None else "the curve ends" in text
+    assert np.abs(vertical.second).max() <= 2e4
