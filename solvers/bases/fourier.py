@@ -215,6 +215,16 @@ class FourierBasis(Basis):
             images.append(np.where(self.cells % 2, -amplitudes, amplitudes))
         return [b, *(np.concatenate([image.real, -image.imag]) for image in images)]
 
+    def images_beside(self, b: Floats, other: Floats) -> list[Floats]:
+        """Return the state and its images; without a confinement all that keep the same sine zero."""
+        if self.held_by is None:
+            return self.images(b)
+        cosine, sine = np.split(b, 2)
+        degrees, held = self.symmetry * self.cells, int(self.degrees[self.held_by])
+        turns = np.exp(1j * np.pi / held * np.multiply.outer(np.arange(2 * held), degrees))
+        amplitudes = np.concatenate([turns * (cosine - 1j * sine), turns * (cosine + 1j * sine)])
+        return list(np.concatenate([amplitudes.real, -amplitudes.imag], axis=1))
+
     def agrees(self, field: Floats, moments: Floats) -> bool:
         """Return True, since the error of the trapezoid rule shows in the tail of the moments."""
         return True

@@ -90,6 +90,10 @@ class Orientation:
         """Return the image of a state by the transformation as it stands that is one of a state beside it."""
         raise NotImplementedError
 
+    def nearest(self, b: Floats, other: Floats) -> list[Floats]:
+        """Return a state, and images that turn with it, where each is nearest to another state."""
+        raise NotImplementedError
+
     def _unit_changes(self, b: Floats) -> Floats:
         """Return the unit changes of a state by rotations, (size, k)."""
         changes = np.stack([turning @ b for turning in self._turnings], axis=1)
@@ -145,6 +149,19 @@ class FreeOrientation(Orientation):
         signs = self._families[number]
         standing = self._moved(to_pole(self._refined(b, signs, np.array(involution.direction))))
         return np.asarray(standing.T @ (signs * (standing @ b)))
+
+    def nearest(self, b: Floats, other: Floats) -> list[Floats]:
+        """Return a state, turned from where it stands to where it is nearest to another one beside it."""
+        for _ in range(STEPS):
+            changes = np.stack([turning @ b for turning in self._turnings], axis=1)
+            turn = np.linalg.lstsq(changes, other - b, rcond=ALONG)[0]
+            angle = float(np.linalg.norm(turn))
+            if angle <= EPS:
+                break
+            turn *= min(1.0, FARTHEST / angle)
+            first, second, third = self._turnings
+            b = _turned(turn[0] * first + turn[1] * second + turn[2] * third, b)
+        return [b]
 
     def _refined(self, b: Floats, signs: Floats, axis: Floats) -> Floats:
         """Return the axis near a given one about which f is stationary."""
@@ -285,11 +302,25 @@ class AxialOrientation(Orientation):
         turned = signs * np.exp(2j * azimuth * orders) * (waves @ b).conj()
         return np.asarray((waves.conj().T @ turned).real)
 
+    def nearest(self, b: Floats, other: Floats) -> list[Floats]:
+        r"""Return a state and its images by mirrors or half turns, each turned to where it is nearest to another.
+
+        The overlap with one that is turned by :math:`2\alpha` is a sum of waves :math:`e^{2im\alpha}` as f is.
+        """
+        waves, orders, _ = self._waves
+        own, found = waves @ b, []
+        for image in (own, *(signs * own.conj() for signs in self._families)):
+            overlap = _by_order(orders, image * (waves @ other).conj())
+            azimuths = np.array([0.0, *self._stationary(overlap)])
+            heights = (np.exp(2j * np.multiply.outer(azimuths, np.arange(overlap.size))) @ overlap).real
+            turned = np.exp(2j * azimuths[int(np.argmax(heights))] * orders) * image
+            found.append(np.asarray((waves.conj().T @ turned).real))
+        return found
+
     def _overlap(self, b: Floats, signs: Floats) -> npt.NDArray[np.complex128]:
         """Return the coefficients c_m of f."""
         waves, orders, _ = self._waves
-        squares = signs * (waves @ b).conj() ** 2
-        return np.bincount(orders, squares.real) + 1j * np.bincount(orders, squares.imag)
+        return _by_order(orders, signs * (waves @ b).conj() ** 2)
 
     def _stationary(self, overlap: npt.NDArray[np.complex128]) -> list[float]:
         """Return the azimuths, up to elements of the group, at which f is stationary."""
@@ -360,6 +391,11 @@ class AxialOrientation(Orientation):
     def _standing(self, element: Floats) -> Floats:
         """Return a transformation about the z axis about the axis."""
         return np.asarray(self._upright.T @ element @ self._upright)
+
+
+def _by_order(orders: Integers, products: npt.NDArray[np.complex128]) -> npt.NDArray[np.complex128]:
+    """Return the sums of products of waves by their orders."""
+    return np.bincount(orders, products.real) + 1j * np.bincount(orders, products.imag)
 
 
 def orientation_of(

@@ -20,7 +20,7 @@ from meanfield import Equation
 
 from ..bases import Floats, Integers
 from ..bases.invariant import FullBasis
-from ..bases.representations import Group
+from ..bases.representations import Group, axis_rotation
 from ..bases.second_moments import ClassProducts, RingWaves
 from ..branches.continuation import Point
 from ..counts import Counts
@@ -31,6 +31,7 @@ from ..newton import NEUTRAL
 from ..projectors import orthonormal
 from ..significant import significant_degrees, strengths
 from ..sizing import confining_field
+from .subgroups import groups_between
 
 # Signs of x, y and z.
 Signs = tuple[int, int, int]
@@ -109,6 +110,49 @@ class HarmonicPerturbations:
         if seen.rotations is not None:
             matrix += seen.rotations[places] @ seen.rotations[places].T
         return BlockMatrix(matrix, self.basis.degrees[places], repulsive)
+
+    def beside_own(self, point: Point) -> list[BlockMatrix]:
+        """Return the matrices of the parts of the class of the branch that are orthogonal to its own modes."""
+        own = next(block for block in self.classes if block.own)
+        matrix, _, _ = self.block(point, own)
+        sign, found = point.equation.sign, []
+        for columns, degrees in self._parts:
+            repulsive = int(np.count_nonzero(sign * self._of(degrees) > 0.0))
+            found.append(BlockMatrix(columns.T @ matrix @ columns, degrees, repulsive))
+        return found
+
+    def _of(self, degrees: Integers) -> Floats:
+        """Return the relative multipliers of some degrees."""
+        known = self.listed[0]
+        return np.asarray(self.relative[np.searchsorted(known, degrees)])
+
+    @functools.cached_property
+    def _parts(self) -> list[tuple[Floats, Integers]]:
+        """Orthonormal columns of these parts in the class, with the degree of each.
+
+        A symmetry that neither is a reflection of coordinates nor turns about the z axis is one of the own modes
+        only. The parts are what invariants of the groups between have beyond those of larger ones, and the rest.
+        """
+        diagonal = (np.diag(np.array(signs, dtype=float)) for signs in reflections_of(self.group))
+        inner = Group(np.stack([*diagonal, axis_rotation(self.group.turns)]))
+        if inner.order == self.group.order:
+            return []
+        own = next(block for block in self.classes if block.own)
+        listed, degrees = self.listed[0], np.unique(self.listed[0])
+        taken = {degree: self.group.harmonics(degree) for degree in degrees.tolist()}
+        found = []
+        for group in (*groups_between(inner, self.group), inner):
+            columns, of = [np.zeros((listed.size, 0))], [degrees[:0]]
+            for degree in degrees.tolist():
+                new = _beyond(group.harmonics(degree), taken[degree])
+                taken[degree] = np.concatenate([taken[degree], new])
+                columns.append(np.zeros((listed.size, len(new))))
+                columns[-1][listed == degree] = new.T
+                of.append(np.full(len(new), degree))
+            whole = np.concatenate(columns, axis=1)
+            if whole.size:
+                found.append((whole[list(own.places)], np.concatenate(of)))
+        return found
 
     def rotations(self, point: Point, block: HarmonicClass) -> int:
         """Return the number of rotation modes in a class, the trace of their projector."""
@@ -211,6 +255,12 @@ def classes_of(reflections: Reflections, turns: int, degrees: Integers) -> list[
         HarmonicClass(signs, residue, all(sign > 0 for sign in signs) and residue == 0, tuple(places))
         for (signs, residue), places in found.items()
     ]
+
+
+def _beyond(rows: Floats, taken: Floats) -> Floats:
+    """Return orthonormal rows, orthogonal to some orthonormal ones, that span with them what given ones do."""
+    rest = rows - rows @ taken.T @ taken
+    return orthonormal(rest.T, 1.0).T if rest.size else rest
 
 
 def reflections_of(group: Group) -> Reflections:

@@ -18,13 +18,13 @@ from .extended import ExtendedEquation
 from .folds import fold_start
 from .following import behind_start, follow, turned_back
 from .knots import Knot, Side, extended, vertical
+from .line_starts import transition_start
 from .meetings import folded_end, meeting_of, meeting_short_of, separation
 from .plane import Plane
 from .recording import Row, organising, recorded, row_of, threshold_label, uniform_row
 from .stability import stationary_point
 from .starts import Start, plane_of
 from .thresholds import threshold_start
-from .transitions import transition_start
 from .uniform_ends import STOPPED, UniformEnd, drop_rounding, passed_uniform, uniform_end, zero_field_end
 
 # Length of the first steps.

@@ -68,6 +68,7 @@ class _LineOfAny(TransitionEquation):
 
 def cusps_beside(plane: Plane, basis: Basis, b: Floats, place: tuple[float, float]) -> list[Knot]:
     """Return the cusps on the fold curve beside a place, the nearest first, b being the mean of two states."""
+    basis = basis.beside(b)
     equation = FoldEquation(plane, (basis,), null_vectors(plane, basis, place, b))
     return _found(equation, np.append(b, place[0]), place[1], "cusp")
 

@@ -201,7 +201,7 @@ class ExtendedEquation(StationaryEquation):
         """Return the critical degree where a state of the curve meets the uniform one, None if it does not."""
         if self.plane.confined:
             return None
-        basis, own = self.bases[number], self._places(number)
+        basis, own = self.bases[number], self.places(number)
         before, after = last.unknowns_on(self)[0][own], self._continuing(last, point, number)
         place = int(np.argmax(np.abs(before)))
         if not before[place] * after[place] < 0.0 or length(after - before, 0.0) > CLOSE:
@@ -214,7 +214,7 @@ class ExtendedEquation(StationaryEquation):
         Beside the uniform state images are so near that Newton's method may end at any of them. Both ends of an arc
         lead to nearly the same state half way, in nearly the same direction.
         """
-        basis, own = self.bases[number], self._places(number)
+        basis, own = self.bases[number], self.places(number)
         (before, ahead), (after, behind) = (
             [part[own] for part in each.unknowns_on(self)] for each in (last, point)
         )
@@ -227,7 +227,7 @@ class ExtendedEquation(StationaryEquation):
             key=lambda pair: length(meant[0] - pair[1], 0.0) + length(meant[1] - (pair[0] - pair[1]), 0.0),
         )[0]
 
-    def _places(self, number: int) -> slice:
+    def places(self, number: int) -> slice:
         """Return where the unknowns of a state are."""
         start = sum(basis.degrees.size for basis in self.bases[:number])
         return slice(start, start + self.bases[number].degrees.size)
@@ -264,13 +264,13 @@ class ExtendedEquation(StationaryEquation):
                 if turns and self._odd[place].size:
                     yield Halving(place)
                 continue
-            own = point.b[self._places(place)]
+            own = point.b[self.places(place)]
             yield from (Halving(place, each) for each in basis.involutions(own))
 
     def _is_halved(self, last: Point, point: Point, halving: Halving) -> bool:
         place = halving.state
         after = self.broken(point, halving)
-        own = self._places(place)
+        own = self.places(place)
         chord = length(point.unknowns_on(self)[0][own] - last.unknowns_on(self)[0][own], 0.0)
         if length(after, 0.0) > REVERSED * chord:
             return False
@@ -305,7 +305,7 @@ class ExtendedEquation(StationaryEquation):
 
     def _symmetric(self, b: Floats, halving: Halving) -> float:
         """Return the length of the part of a state that its image has as well."""
-        own = b[self._places(halving.state)]
+        own = b[self.places(halving.state)]
         broken = self._broken(own, halving)
         return math.sqrt(max(float(own @ own - broken @ broken), 0.0))
 
@@ -338,7 +338,7 @@ class ExtendedEquation(StationaryEquation):
         way = length(found.b - last.b, found.q - last.q)
         forward = ddot(last.tangent_b, found.tangent_b) + last.tangent_q * found.tangent_q >= 0.0
         for number, basis in enumerate(self.bases):
-            own = self._places(number)
+            own = self.places(number)
             before, after = last.b[own], found.b[own]
             place = int(np.argmax(np.abs(before)))
             if not before[place] * after[place] > 0.0:
@@ -360,7 +360,7 @@ class ExtendedEquation(StationaryEquation):
     def _broken_by_odd(self) -> list[Integers]:
         """The places of the unknowns that vanish where a state has an odd multiple of its symmetry."""
         return [
-            self._places(number).start + np.flatnonzero(basis.degrees // basis.symmetry % multiple)
+            self.places(number).start + np.flatnonzero(basis.degrees // basis.symmetry % multiple)
             for number, basis in enumerate(self.bases)
             if basis.cosines is not None
             for multiple in ODD_MULTIPLES
@@ -375,11 +375,11 @@ class ExtendedEquation(StationaryEquation):
         """Return whether one of the states is the uniform one up to rounding, which in a confinement none is."""
         if self.plane.confined:
             return False
-        return any(length(b[self._places(number)], 0.0) <= COLLAPSED for number in range(len(self.bases)))
+        return any(length(b[self.places(number)], 0.0) <= COLLAPSED for number in range(len(self.bases)))
 
     def broken(self, point: Point, halving: Halving) -> Floats:
         """Return the part of the unknowns of a state that vanishes where it is its own image."""
-        return self._broken(point.unknowns_on(self)[0][self._places(halving.state)], halving)
+        return self._broken(point.unknowns_on(self)[0][self.places(halving.state)], halving)
 
     def _broken(self, own: Floats, halving: Halving) -> Floats:
         basis = self.bases[halving.state]

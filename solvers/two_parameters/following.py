@@ -20,6 +20,7 @@ from .closing import closing_point
 from .coefficients import Place, is_double
 from .events import KNOWN, events_between
 from .knots import Event, Knot, Side, between, extended, rounding_at, vertical
+from .plane import COUPLING
 
 # A loop has at least so many points.
 FEWEST_IN_LOOP = 8
@@ -169,20 +170,23 @@ def turned_back(point: Point, arclength: float) -> Point:
 def _beyond_limits(point: Point, largest_coupling: float | None) -> list[str] | None:
     """Return warnings of a point that is farther than curves are followed, None of one that is not.
 
-    It is if the coupling exceeds the largest; where none is given, if the interaction is too strong for a state.
+    It is if the coupling exceeds the largest; where none is given, or the coupling is bounded already as the first
+    parameter, if the interaction is too strong for a state.
     """
     equation = extended(point)
     system, most = equation.system(point.b, point.q), equation.strongest
     coupling = system.place.problem.fixed_coupling
     if not is_double(coupling):
         return [TOO_STRONG]
-    if largest_coupling is not None:
-        return [] if abs(coupling) > largest_coupling else None
-    if system.states[0].coefficients.largest <= most:
-        return None
     names, values = equation.plane.names, system.place.values
+    if largest_coupling is not None and abs(coupling) > largest_coupling:
+        return []
+    bounded = largest_coupling is not None and names[0] != COUPLING
+    if bounded or system.states[0].coefficients.largest <= most:
+        return None
+    hint = "; give largest_coupling to go on" if largest_coupling is None and names[0] != COUPLING else ""
     place = " and ".join(f"{n} = {float(v):.6g}" for n, v in zip(names, values, strict=True))
-    return [f"the curve ends before {place}, where {STRENGTH} {most:g}; give largest_coupling to go on"]
+    return [f"the curve ends before {place}, where {STRENGTH} {most:g}{hint}"]
 
 
 def _outside(arc: Arc) -> Point | None:

@@ -16,7 +16,7 @@ from .folds import FoldEquation, null_vectors
 from .knots import Knot, Side, extended
 from .plane import Plane
 from .states import AtState
-from .transitions import group_of
+from .transitions import TransitionEquation, group_of
 from .uniform_ends import larger, leads_to
 from .unknowns import Symmetric
 
@@ -100,8 +100,9 @@ def separation(side: Side, point: Point) -> Floats:
 def _meetings(side: Side, plane: Plane) -> Iterator[Knot]:
     """Yield the organising points beside the end of a side at which two states or images may become one."""
     if side.halved is not None:
-        for states in _states_at_end(side):
-            yield from _where_halved(side, side.halved, plane, states)
+        for likely in (True, False):
+            for states in _states_at_end(side):
+                yield from _where_halved(side, side.halved, plane, states, likely)
         return
     last = side.knots[-1].point
     one, other = extended(last).system(last.b, last.q).states
@@ -110,15 +111,43 @@ def _meetings(side: Side, plane: Plane) -> Iterator[Knot]:
         return
     symmetry, beyond = one.weighted.basis.symmetry, other.weighted.basis.symmetry
     if symmetry == beyond and one.unknown.size == other.unknown.size:
-        yield from cusps_beside(plane, one.weighted.basis, 0.5 * (one.unknown + other.unknown), one.place)
+        for mean, place in _means(side):
+            yield from cusps_beside(plane, one.weighted.basis, mean, place)
         return
     born = one if symmetry < beyond else other
     symmetric = part_of_symmetry(plane, born, max(symmetry, beyond))
     yield from births_beside(plane, born, symmetric, MEETINGS["transition"])
 
 
-def _where_halved(side: Side, halved: Halving, plane: Plane, states: Sequence[AtState]) -> Iterator[Knot]:
-    """Yield the organising points beside some states at which one of them may be its own image."""
+def _means(side: Side) -> Iterator[tuple[Floats, tuple[float, float]]]:
+    """Yield the mean of the two states that a side ends with, and x and q, and these prolonged to where they meet.
+
+    At a cusp mean and place are functions of the square of the distance of the states.
+    """
+    last = side.knots[-1].point
+    found = []
+    for knot in side.knots[:-3:-1]:
+        point = knot.point.on(last.equation)
+        equation = extended(point)
+        assert isinstance(equation, TransitionEquation)
+        own, second = np.split(point.b[:-1], [equation.basis.degrees.size])
+        mean = 0.5 * (own + equation.beside_first(own, second))
+        found.append((np.concatenate([mean, [point.b[-1], point.q]]), length(equation.separation(point), 0.0) ** 2))
+    (near, square), *others = found
+    yield near[:-2], (float(near[-2]), float(near[-1]))
+    for far, larger_square in others:
+        if larger_square > square:
+            met = near + (near - far) * square / (larger_square - square)
+            yield met[:-2], (float(met[-2]), float(met[-1]))
+
+
+def _where_halved(
+    side: Side, halved: Halving, plane: Plane, states: Sequence[AtState], likely: bool
+) -> Iterator[Knot]:
+    """Yield the organising points beside some states at which one of them may be its own image.
+
+    Of a line the other state may be the parent, or be near it: which is likely is told by their distance.
+    """
     others = list(states)
     born = others.pop(halved.state)
     kind = extended(side.knots[-1].point).kind
@@ -126,15 +155,14 @@ def _where_halved(side: Side, halved: Halving, plane: Plane, states: Sequence[At
         if symmetric[0].profiles is not None and not plane.zonal:
             # No state has an axis that the confinement has at no other point of the plane.
             return
-        joins = _joins(side, others, symmetric)
-        # Of a line the other state may be the parent, or be near it.
-        for merged in (joins, not joins) if kind == "transition" and others else (joins,):
-            side.merged = merged
-            if kind == "transition" and not merged:
-                yield from ends_beside(plane, born, symmetric, others[0] if others else None)
-            else:
-                found = births_beside(plane, born, symmetric, MEETINGS[kind])
-                yield from _by_type(found, MEETINGS[kind]) if kind == "fold" else found
+        if not likely and not (kind == "transition" and others):
+            continue
+        side.merged = _joins(side, others, symmetric) == likely
+        if kind == "transition" and not side.merged:
+            yield from ends_beside(plane, born, symmetric, others[0] if others else None)
+        else:
+            found = births_beside(plane, born, symmetric, MEETINGS[kind])
+            yield from _by_type(found, MEETINGS[kind]) if kind == "fold" else found
 
 
 def _by_type(knots: list[Knot], types: Sequence[str]) -> list[Knot]:

@@ -21,6 +21,7 @@ from ..geometry import BlockMatrix
 from ..inertia import count_negative, signature
 from ..sizing import equation_in, in_confinement
 from ..solution import Solution
+from ..sphere.harmonics import harmonic_perturbations
 from .states import AtState, GradientState
 
 # Eigenvalues are known to so many units of rounding of the largest, and the one that vanishes along the curve is no
@@ -108,9 +109,14 @@ def _determinant(block: BlockMatrix) -> float:
 
 
 def _broken_classes(state: AtState) -> Iterator[tuple[Any, BlockMatrix]]:
-    """Yield the classes of harmonics that a state has not, which are the same everywhere, with their matrices."""
+    """Yield the classes of harmonics that a state has not, which are the same everywhere, with their matrices.
+
+    Those in the class of its own modes are named by numbers of their parts.
+    """
     point = stationary_point(state, state.coefficients.place.problem)
-    equation: StationaryEquation = point.equation
-    for block in equation.densities.blocks_of(point):
+    perturbations = harmonic_perturbations(point.equation)
+    for block in perturbations.classes:
         if not block.own:
-            yield block, equation.densities.block_matrix(point, block)
+            yield block, perturbations.block(point, block)
+    for number, matrix in enumerate(perturbations.beside_own(point)):
+        yield ("own", number), matrix

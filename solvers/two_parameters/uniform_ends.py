@@ -36,8 +36,9 @@ POWERS, WITHOUT_FIELD = (1.0, 2.0), (1.0, 1.5, 2.0)
 # A curve that seems to end at the uniform state is asked so many times, at that share of the rest of the way or
 # where no point is found at half of it, whether it does.
 APPROACHES, APPROACHED = 8, 0.5
-# No more where its states are smaller by this factor.
-NEAR_ENOUGH = 0.1
+# No more where its states are smaller by this factor, and several curves end there if all come nearer by its square
+# up to that number.
+NEAR_ENOUGH, TOGETHER = 0.2, 2.0
 # Points at which states are so many times larger show where a curve leads that stopped short of its end.
 GROWN = 2.0
 STOPPED = (Outcome.MAX_STEPS, Outcome.STEP_TOO_SMALL, Outcome.NOT_RESOLVED)
@@ -92,13 +93,12 @@ def _is_reached(place: Floats, last: Point) -> bool:
     Where several thresholds nearly meet it may pass closely, and steps over it: then states get no smaller, or no
     points are found where they would. Points half as far from it in turn, as far as there are any, lead there.
     """
-    nearer, share = last, APPROACHED
-    sizes, missed = [length(last.b[:-1], 0.0)], length(place - [last.b[-1], last.q], 0.0)
-    leads = False
+    nearer, share, leads = last, APPROACHED, False
+    sizes, distances = [length(last.b[:-1], 0.0)], [length(place - [last.b[-1], last.q], 0.0)]
     for _ in range(APPROACHES):
         solution = nearer.solution
         rate = float(nearer.b[:-1] @ solution.tangent_b[:-1]) / sizes[-1]
-        if rate >= 0.0:
+        if rate >= 0.0 or (leads and sizes[-1] <= NEAR_ENOUGH * sizes[0]):
             break
         step = -share * sizes[-1] / rate
         b, q = nearer.b + step * solution.tangent_b, nearer.q + step * solution.tangent_q
@@ -109,14 +109,14 @@ def _is_reached(place: Floats, last: Point) -> bool:
         point = Point(nearer.equation, found, nearer.arclength + step)
         before, nearer = nearer, point.oriented(solution.tangent_b, solution.tangent_q)
         sizes.append(length(nearer.b[:-1], 0.0))
-        rest = length(place - [nearer.b[-1], nearer.q], 0.0)
-        if rest >= missed:
+        distances.append(length(place - [nearer.b[-1], nearer.q], 0.0))
+        if distances[-1] >= distances[-2]:
             # Beside the end rounding takes points away from it.
             break
-        leads, missed = leads_to(place, nearer, before, sizes[-1], sizes[-2]), rest
-        if sizes[-1] <= NEAR_ENOUGH * sizes[0]:
-            break
-    return leads
+        leads = leads_to(place, nearer, before, sizes[-1], sizes[-2])
+    # Several curves may meet in the end, and points be of one and the other of them in turn, but all come nearer.
+    fallen = min(sizes) / sizes[0]
+    return leads or (fallen <= NEAR_ENOUGH and min(distances) <= TOGETHER * fallen**2 * distances[0])
 
 
 def zero_field_end(side: Side, plane: Plane) -> UniformEnd | None:

@@ -1,0 +1,174 @@
+"""First-order lines of two states of one symmetry on S^2 end in the cusp in which both merge, however they stand."""
+
+import functools
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from meanfield import Curve, GegenbauerSeries, McKeanVlasov, Sphere
+from solvers import bifurcation_diagram, curve
+from solvers.bases import Basis, FourierBasis, InvariantBasis
+from solvers.bases.representations import axis_rotation, rotation_about, turned_moments
+from solvers.sphere.groups import axial_group
+
+# Cusps are known to this.
+CUSP = 1e-9
+# Weights, the window of the diagram, the branch, and the two ends of the line that begins at the first of them.
+CASES = {
+    "C_2h": (
+        (0.0, -0.521, 0.0, -1.618, 0.0, -2.227),
+        (3.894, 6.397),
+        "C_2h from zonal 4-",
+        ((-2.3358707384, 5.6465139878), (-2.3273447384, 5.6637262875)),
+    ),
+    "C_s": (
+        (-0.565, -0.983, -1.025, -1.21, -2.097),
+        (3.561, 5.849),
+        "C_s (2) from zonal 5",
+        None,
+    ),
+    "D_3h": (
+        (-0.197, -0.323, -1.006, -1.063),
+        (4.871, 8.002),
+        "D_3h 3 from zonal 4+",
+        ((-1.2936898241, 6.4477736353), (-1.1529816594, 6.9582504970)),
+    ),
+    "C_2v": (
+        (-0.303, -0.867, -0.984, -0.81),
+        (4.037, 6.632),
+        "C_2v from oblate",
+        ((-1.0659659251, 6.3208546060), (-1.0554995425, 6.3314228085)),
+    ),
+    "C_2v, halved": (
+        (-0.536, -0.746, -0.514),
+        (3.918, 6.437),
+        "C_2v from prolate",
+        ((-0.7042604066, 6.3787800876), (-0.7044785115, 6.3789238476)),
+    ),
+}
+
+
+def nearest(basis: Basis, b: np.ndarray, other: np.ndarray) -> np.ndarray:
+    return min(basis.images_beside(b, other), key=lambda image: np.linalg.norm(image - other))
+
+
+@functools.cache
+def folds(name: str) -> tuple[Curve, str, tuple[float, float]]:
+    weights, window, label, _ = CASES[name]
+    strongest = int(np.argmin(weights))
+    over, value = f"w{strongest + 1}", weights[strongest]
+    found = bifurcation_diagram(McKeanVlasov(Sphere(3), GegenbauerSeries(weights, 3)), window, depth=2, rates=False)
+    start = next(e for e in found.events("fold") if found.branches[e.branch].label == label)
+    interval = (value - 0.25, value + 0.25)
+    return curve(start, over, interval, largest_coupling=6.0 * window[0]), over, interval
+
+
+@functools.cache
+def line(name: str, place: int = 0) -> Curve:
+    found, over, interval = folds(name)
+    cusps = [point for point in found.special_points if point.type == "cusp"]
+    return curve(cusps[place], over, interval, type="transition")
+
+
+def ends_in(found: Curve, place: tuple[float, float]) -> bool:
+    """Return whether a curve has an end point of its record at a place, told as the meeting of its two states."""
+    return any(
+        point.description == "the two states become one" and np.allclose(point.values, place, rtol=CUSP, atol=0.0)
+        for point in found.special_points
+    )
+
+
+@pytest.mark.parametrize("name", [name for name, case in CASES.items() if case[-1] is not None])
+def test_a_line_ends_in_the_cusp_of_the_folds_at_which_it_begins(name):
+    found, (cusp, other) = line(name), CASES[name][-1]
+    assert not found.warnings
+    assert ends_in(found, cusp)
+    ends = np.array([found.values[0], found.values[-1]])
+    for place in (cusp, other):
+        assert np.abs(ends / place - 1.0).max(axis=1).min() <= CUSP
+    for point in found.special_points:
+        assert point.lower <= point.values[0] <= point.upper
+        assert point.upper - point.lower <= 1e-9
+
+
+def test_all_lines_of_a_fold_curve_end_in_its_cusps():
+    """Of states of one mirror, which may be turned about the axis across it."""
+    found = folds("C_s")[0]
+    cusps = [point.values for point in found.special_points if point.type == "cusp"]
+    assert len(cusps) == 4
+    for place, cusp in enumerate(cusps):
+        assert ends_in(line("C_s", place), cusp)
+        assert not any("two states become one" in text for text in line("C_s", place).warnings)
+
+
+@pytest.mark.parametrize("name", ["C_2h", "D_3h", "C_2v"])
+def test_the_line_from_a_point_of_it_with_turned_states_ends_in_the_same_cusp(name):
+    """Each of the two states is recognised by itself, in an orientation of its own."""
+    _, over, interval = folds(name)
+    found = line(name)
+    point = found.point(len(found) // 2)
+    first = turned_moments(point.cosine, point.sine, rotation_about(np.array([1.0, 2.0, -2.0]) / 3.0, 0.7))
+    other = turned_moments(
+        point.other_cosine, point.other_sine, rotation_about(np.array([2.0, 1.0, 2.0]) / 3.0, 2.1)
+    )
+    turned = replace(point, cosine=first[0], sine=first[1], other_cosine=other[0], other_sine=other[1])
+    again = curve(turned, over, interval)
+    assert not again.warnings
+    assert ends_in(again, CASES[name][-1][0])
+
+
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("group", [axial_group(1, False, 1, False), axial_group(2, False, 1, False)])
+def test_the_nearest_image_of_a_turned_state_is_the_state(group, seed):
+    rng = np.random.default_rng(seed)
+    basis = InvariantBasis(group, np.array([2, 4, 6]), 12)
+    b = rng.normal(size=basis.degrees.size)
+    basis = basis.beside(b)
+    cosine, sine = basis.harmonics(b)
+    # The mirror through the axis at azimuth 0 changes the signs of sines.
+    mirrored = sine if seed % 2 == 0 else -sine
+    about = rotation_about(np.array([0.0, 0.0, 1.0]), float(rng.uniform(0.0, 6.0)))
+    cosine, sine = turned_moments(cosine, mirrored, about)
+    turned = basis.means(basis.moments_from(cosine, sine))
+    other = np.linalg.norm(nearest(basis, turned, b) - b)
+    assert np.linalg.norm(turned - b) > 0.1
+    assert other <= 1e-12 * np.linalg.norm(b)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_a_state_without_any_symmetry_is_turned_to_one_beside_it(seed):
+    rng = np.random.default_rng(seed)
+    basis = InvariantBasis(axial_group(1, False, 0, False), np.array([1, 2, 3]), 6)
+    b = rng.normal(size=basis.degrees.size)
+    basis = basis.beside(b)
+    axis = rng.normal(size=3)
+    turn = rotation_about(axis / np.linalg.norm(axis), 0.3)
+    turned = basis.means(basis.moments_from(*turned_moments(*basis.harmonics(b), turn)))
+    assert np.linalg.norm(turned - b) > 0.05
+    assert np.linalg.norm(nearest(basis, turned, b) - b) <= 1e-12 * np.linalg.norm(b)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_the_nearest_image_of_a_state_without_an_axis_on_the_circle(seed):
+    """The third mode keeps its phase; thirds of a turn, halves of them and reflections are images."""
+    rng = np.random.default_rng(seed)
+    basis = FourierBasis(np.arange(1, 6), 16, 1, None, (0.0, np.pi / 3, 2 * np.pi / 3), 2, held_by=7)
+    series = rng.normal(size=5) + 1j * rng.normal(size=5)
+    series[2] = abs(series[2])
+    b = np.concatenate([series.real, -series.imag])
+    turned = series * np.exp(-1j * np.pi / 3.0 * int(rng.integers(1, 6)) * np.arange(1, 6))
+    turned = turned.conj() if seed % 2 else turned
+    moved = np.concatenate([turned.real, -turned.imag])
+    assert nearest(basis, moved, b) == pytest.approx(b, abs=1e-13)
+
+
+def test_rotations_about_the_axis_are_found_from_any_angle():
+    group = axial_group(1, False, 1, False)
+    basis = InvariantBasis(group, np.array([1, 2, 3]), 6)
+    b = np.random.default_rng(7).normal(size=basis.degrees.size)
+    basis = basis.beside(b)
+    for order in (2, 3, 5, 7):
+        moments = turned_moments(*basis.harmonics(b), axis_rotation(order))
+        turned = basis.means(basis.moments_from(*moments))
+        assert nearest(basis, turned, b) == pytest.approx(b, abs=1e-12)
