@@ -6,12 +6,14 @@ the Sherman-Morrison formula the deflated step is a multiple of Newton's own,
 :math:`\delta / (1 - \nabla\log m \cdot \delta)`, so deflation costs nothing.
 """
 
+import math
 from collections.abc import Iterable, Iterator
 
 import numpy as np
 from scipy.linalg import lapack
+from scipy.linalg.blas import dnrm2
 
-from ..bases import EPS, Floats
+from ..bases import EPS, Floats, greatest
 from ..equation import StationaryEquation
 from ..inertia import BLOCK
 from .continuation import End, Point, state_at
@@ -60,21 +62,20 @@ def deflated_newton(equation: StationaryEquation, b: Floats, q: float, known: li
     last, drift = np.full(b.size, np.inf), np.inf
     for left in range(MAX_ITERATIONS, 0, -1):
         evaluation = equation.evaluate(b, q)
-        size = float(np.abs(evaluation.residual).max())
-        if size < 1e-12:
+        if greatest(evaluation.residual) < 1e-12:
             return b if _is_away(b, known) else None
         jacobian, _ = equation.linearise(b, q, evaluation.gibbs.moments)
         if equation.symmetric:
             _, _, step, info = lapack.dsysv(jacobian, -evaluation.residual, BLOCK * b.size, lower=1)
         else:
             _, _, step, info = lapack.dgesv(jacobian, -evaluation.residual)
-        if info != 0 or not np.isfinite(step).all():
+        length = dnrm2(step)
+        if info != 0 or not math.isfinite(length):
             return None
-        length = float(np.linalg.norm(step))
         # Where the factor vanishes the deflated step is infinitely long, in the direction of Newton's.
         factor = 1.0 / (1.0 - _repulsion(b, step, others) or EPS)
         step = step * factor * min(1.0, LARGEST_STEP / max(length * abs(factor), 1e-300))
-        b, before, drift = b + step, drift, float(np.linalg.norm(step + last))
+        b, before, drift = b + step, drift, dnrm2(step + last)
         if drift <= before + EPS and before * left <= _apart(b, step):
             return None
         last = step
@@ -87,11 +88,11 @@ def _apart(b: Floats, step: Floats) -> float:
     That is to where states can be, whose unknowns are at most one, since no moment is longer. Many known states
     repel others to beyond it, where Newton's own step, back again, alternates with that.
     """
-    return max(float(np.abs(b).max()) - 1.0, BACK * float(np.linalg.norm(step)))
+    return max(greatest(b) - 1.0, BACK * float(dnrm2(step)))
 
 
 def _is_away(b: Floats, known: list[Floats]) -> bool:
-    return all(float(np.linalg.norm(b - other)) > 1e-6 for other in known)
+    return all(dnrm2(b - other) > 1e-6 for other in known)
 
 
 def _repulsion(b: Floats, step: Floats, known: Floats) -> float:
