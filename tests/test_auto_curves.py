@@ -306,8 +306,14 @@ def test_branch_points_that_auto_cannot_hold_are_refused():
     problem = McKeanVlasov(Sphere(4), GegenbauerSeries((-0.4, -1.0, 0.2, -0.8), 4))
     events = bifurcation_diagram(problem, relative=(0.6, 1.6), rates=False).events("branch point", "oblate")
     (start,) = [event for event in events if event.description.endswith("azimuthal order 1")]
+    found = curve(start, "w1", (-0.5, -0.3))
     with pytest.raises(InvalidInput, match="none among the modes that AUTO files hold"):
-        curve_texts([curve(start, "w1", (-0.5, -0.3))])
+        curve_texts([found])
+    # Beside others, as of a phase diagram, they are not lost: AUTO draws them.
+    threshold = bifurcation_diagram(problem, relative=(0.6, 1.6), rates=False).events("branch point", "uniform")[0]
+    *_, described = curve_texts([curve(threshold, "w1", (-0.5, -0.3)), found])
+    said = [line for line in described.splitlines() if line.startswith("branch ")]
+    assert ["does not go on from them" in line for line in said] == [False, True]
 
 
 @needs_compiler

@@ -43,6 +43,8 @@ CODES = {"fold": 2, "threshold": 1, "branch point": 1, "transition": 4}
 KINDS = {"fold": 2, "threshold": 2, "branch point": 2, "transition": 1}
 # Points of a curve that have a label of their own, beside the organising ones and the ends.
 EVERY = 5
+# Of branch points in a file whose unknowns have not their critical direction, or several.
+DRAWN = "; AUTO draws these branch points and does not go on from them here: write them into files of their own"
 # RL0 and RL1 of a parameter that stays the same are so much beside it.
 BESIDE = 1e-3
 
@@ -50,14 +52,26 @@ BESIDE = 1e-3
 def curve_texts(curves: Sequence[Curve]) -> tuple[str, ...]:
     """Return the content of ``b.NAME``, ``s.NAME``, ``c.NAME``, ``NAME.f90`` and ``d.NAME`` for curves in one pair.
 
+    Branch points that AUTO cannot go on from in one file with the others are written for it to draw.
+
     Raises
     ------
     InvalidInput
-        If not just one direction is critical at branch points among the unknowns, a number is not finite or the
-        curves exceed the columns of the format.
+        If not just one direction is critical at the branch points of a single curve among the unknowns, a number
+        is not finite or the curves exceed the columns of the format.
     """
     _require(curves)
-    model, directions = _model(curves)
+    try:
+        return _texts(curves, directed=True)
+    except InvalidInput:
+        if len(curves) == 1 or not any(map(_is_directed, curves)):
+            raise
+        return _texts(curves, directed=False)
+
+
+def _texts(curves: Sequence[Curve], directed: bool) -> tuple[str, ...]:
+    """Return the contents of the files, with the critical directions of branch points among the unknowns or not."""
+    model, directions = _model(curves, directed)
     layout = model.layout
     unknowns = [_vectors(curve, model, each) for curve, each in zip(curves, directions, strict=True)]
     lines, solutions, steps, named, label = [], [], [], [], 0
@@ -65,10 +79,12 @@ def curve_texts(curves: Sequence[Curve]) -> tuple[str, ...]:
         dimension = vectors.shape[1]
         if dimension > LARGEST_DIMENSION:
             raise InvalidInput(f"AUTO files hold at most {LARGEST_DIMENSION} unknowns, not {dimension}; write .nc")
-        if curve.type == "branch point" and not model.problem.lacks(Capability.GRADIENT):
+        drawn = _is_directed(curve) and not directed
+        if _is_directed(curve) and directed:
             require_one(curve, dimension, model.unknowns, model.space)
         labels = _labels(curve, label)
-        named.append(f"branch {index + 1}: {curve.label}, labels {label + 1} to {labels[-1]}, NDIM = {dimension}")
+        told = f"branch {index + 1}: {curve.label}, labels {label + 1} to {labels[-1]}, NDIM = {dimension}"
+        named.append(told + (DRAWN if drawn else ""))
         label = int(labels[-1])
         steps.append(_steps(curve, vectors))
         lines.append(_header(curve, vectors, steps[-1], model) + _data(index, curve, vectors, labels))
@@ -98,7 +114,12 @@ def _constants(curves: Sequence[Curve], unknowns: int, steps: Sequence[float], m
     return text + f"UZSTOP = {{{model.numbers[curve.parameters[0]]}: [{ends}]}}\n"
 
 
-def _model(curves: Sequence[Curve]) -> tuple[Model, list[Pair | None]]:
+def _is_directed(curve: Curve) -> bool:
+    """Return whether AUTO goes on along a curve where the unknowns have the critical direction of its states."""
+    return curve.type == "branch point" and not curve.problem.lacks(Capability.GRADIENT)
+
+
+def _model(curves: Sequence[Curve], directed: bool) -> tuple[Model, list[Pair | None]]:
     """Return the model of curves, and of each the critical direction that its states do not have.
 
     Unknown are the moments that the potential acts on.
@@ -113,7 +134,10 @@ def _model(curves: Sequence[Curve]) -> tuple[Model, list[Pair | None]]:
     kept = max(kept_moments(lengths), *(_critical_degree(curve) for curve in curves))
     model = Model(curves[0].problem, kept, kept, any(np.any(sine) for _, sine in states), varied, parameters[1])
     last = significant(model)
-    found = [_critical(curve, kept, last) for curve in curves]
+    found = [
+        critical(curve, kept, last) if directed and _is_directed(curve) else Critical(kept, None)
+        for curve in curves
+    ]
     kept = max(kept, *(each.degree for each in found))
     model = dataclasses.replace(model, unknowns=min(kept, last), resolved=kept)
     directions = [each.direction for each in found]
@@ -137,13 +161,6 @@ def _space(curves: Sequence[Curve], directions: Sequence[Pair | None], model: Mo
             every = packed(np.ones(_critical_degree(curve) + 1))[np.newaxis]
             zonal.append((every, 0.0 * every))
     return nested_space(model.corners, zonal, others, model.unknowns)
-
-
-def _critical(curve: Curve, degree: int, last: int) -> Critical:
-    """Return what a curve needs of the unknowns beside the moments of its states up to a degree."""
-    if curve.type != "branch point" or curve.problem.lacks(Capability.GRADIENT):
-        return Critical(degree, None)
-    return critical(curve, degree, last)
 
 
 def _by_order(curve: Curve, pair: Pair) -> Pair:

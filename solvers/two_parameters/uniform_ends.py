@@ -20,6 +20,7 @@ from .following import follow, turned_back
 from .knots import Knot, Side, extended
 from .normal_form import tricritical_among
 from .plane import COUPLING, Plane
+from .recording import CONVERGED
 from .thresholds import ThresholdEquation
 from .unknowns import basis_of
 
@@ -160,7 +161,7 @@ def passed_uniform(knot: Knot, plane: Plane) -> UniformEnd | None:
     """
     assert knot.event is not None
     point, (in_x, in_q) = knot.point, knot.event.error
-    if not plane.confined or length(point.b[:-1], 0.0) > VANISHED:
+    if not plane.confined or length(point.b[:-1], 0.0) > VANISHED or max(in_x, in_q) <= CONVERGED:
         return None
     found = _in_zero_field(plane, point)
     if found is None:

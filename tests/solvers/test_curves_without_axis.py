@@ -222,13 +222,18 @@ def test_end_points_do_not_depend_on_where_a_mode_does_not_act(start):
     assert sizes[-5] < 1e-10 < 1e-5 < sizes[-6]
 
 
-def test_directions_of_one_class_that_change_along_a_line_are_warned_of():
+def test_directions_that_break_no_mirror_of_the_coordinates_are_looked_at_along_a_line():
     """Two directions of the tetrahedral state change together, one of them in the class of the state itself."""
     problem = McKeanVlasov(Sphere(3), GegenbauerSeries((-1.048, -2.053, -3.866, -4.202)))
     diagram = bifurcation_diagram(problem, (1.55, 1.65), rates=False)
     found = curve(diagram.events("transition", "tetrahedral")[0], "w4", (-8.404, -1.2606))
-    (warning,) = found.warnings
-    assert warning.startswith("the number of unstable directions changes")
+    assert not found.warnings
+    point = min(found.special_points, key=lambda each: abs(each.values[0] + 8.22))
+    assert (point.type, point.status) == ("end point", "converged")
+    error, sizes = linearised(point.problem, float(point.coupling), point.cosine, point.sine, 8)
+    assert error < 1e-12
+    # Three rotations and the two.
+    assert sizes[-5] < 1e-9 < 1e-5 < sizes[-6]
 
 
 def test_a_curve_ends_where_its_states_become_even_near_the_uniform_one():
