@@ -57,13 +57,13 @@ class _LineOfAny(TransitionEquation):
         if len(self.bases) > 1:
             return found
         del found["end point", None]
-        places = range(self.basis.degrees.size)
+        places = range(self.plane.reference.size)
         return found | {("end point", (UNIFORM, place)): partial(self._threshold, place) for place in places}
 
     def _threshold(self, place: int, point: Point) -> float:
         """Return one minus the lambda of a mode."""
-        (state,) = self.system(point.unknowns_on(self)[0], point.q).states
-        return 1.0 - float(state.coefficients.strengths[place])
+        x, q = float(point.b[-1]), point.q
+        return 1.0 - float(self.plane.coefficients(x, q, self.plane.reference).strengths[place])
 
 
 def cusps_beside(plane: Plane, basis: Basis, b: Floats, place: tuple[float, float]) -> list[Knot]:

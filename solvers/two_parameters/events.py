@@ -85,8 +85,9 @@ def _located(
     if at_end is not None:
         at_end.event = at_end.event or Event(kind, error, mode)
         return None
-    clustered = extended(knot.point).kind != "threshold" and length(point.b[:-1], 0.0) > VANISHED
-    free = kind in NEUTRAL and clustered and turns_freely(point)
+    free = kind in NEUTRAL and extended(knot.point).kind != "threshold" and turns_freely(point)
+    # States that vanish with the confinement are at a threshold, where Newton's method fails.
+    free = free and (max(error) <= KNOWN or length(point.b[:-1], 0.0) > VANISHED)
     return None if free else Knot.at(point, Event(kind, error, mode))
 
 

@@ -115,8 +115,8 @@ def _beside_cusp(
 
 def _keep_symmetry(equation: TransitionEquation, b: Floats, q: float) -> bool:
     """Return whether the states at (b, q) are two, and none has more symmetry than the densities of its basis."""
-    own = b[: equation.basis.degrees.size]
-    if length(own - equation.beside_first(own, b[own.size : -1]), 0.0) <= MERGED:
+    own, second = equation.beside_first(b, q)
+    if length(own - second, 0.0) <= MERGED:
         return False
     for number, basis in enumerate(equation.bases):
         moments = moments_from(basis, b[equation.places(number)])

@@ -130,8 +130,7 @@ def _means(side: Side) -> Iterator[tuple[Floats, tuple[float, float]]]:
         point = knot.point.on(last.equation)
         equation = extended(point)
         assert isinstance(equation, TransitionEquation)
-        own, second = np.split(point.b[:-1], [equation.basis.degrees.size])
-        mean = 0.5 * (own + equation.beside_first(own, second))
+        mean = 0.5 * sum(equation.beside_first(point.b, point.q))
         found.append((np.concatenate([mean, [point.b[-1], point.q]]), length(equation.separation(point), 0.0) ** 2))
     (near, square), *others = found
     yield near[:-2], (float(near[-2]), float(near[-1]))

@@ -206,7 +206,7 @@ class TransitionEquation(ExtendedEquation):
         one, other = self.bases
         if one.symmetry != other.symmetry or group_of(one) is not group_of(other):
             return self.separation(last), self.separation(point)
-        before, after = (self._apart_from_images(each.unknowns_on(self)[0]) for each in (last, point))
+        before, after = (self._apart_from_images(each) for each in (last, point))
         number = min(range(len(before)), key=lambda place: length(before[place], 0.0))
         return before[number], after[number]
 
@@ -231,24 +231,31 @@ class TransitionEquation(ExtendedEquation):
             return np.asarray(b[:-1][beyond])
         if not _alike(one, other):
             return _apart(*((basis, b[self.places(number)]) for number, basis in enumerate(self.bases))).ravel()
-        apart = self._apart_from_images(b)
+        apart = self._apart_from_images(point)
         return min(apart, key=lambda each: length(each, 0.0))
 
-    def beside_first(self, own: Floats, second: Floats) -> Floats:
-        """Return the image of the second state, in the unknowns of the first, that is nearest to that."""
-        return min(self._images(own, second), key=lambda image: length(image - own, 0.0))
+    def beside_first(self, unknown: Floats, q: float) -> tuple[Floats, Floats]:
+        """Return the first state, and the image of the second one nearest to it in the unknowns of the first."""
+        own, images = self._images(unknown, q)
+        return own, min(images, key=lambda image: length(image - own, 0.0))
 
-    def _apart_from_images(self, b: Floats) -> list[Floats]:
+    def _apart_from_images(self, point: Point) -> list[Floats]:
         """Return the differences of the first state from all images of the second, in one order along the line."""
-        own = b[: self.basis.degrees.size]
-        return [own - image for image in self._images(own, b[own.size : -1])]
+        own, images = self._images(point.unknowns_on(self)[0], point.q)
+        return [own - image for image in images]
 
-    def _images(self, own: Floats, second: Floats) -> list[Floats]:
-        """Return the images of the second state in the unknowns of the first, turned to where that is nearest."""
+    def _images(self, unknown: Floats, q: float) -> tuple[Floats, list[Floats]]:
+        """Return the first state and, in its unknowns, images of the second, turned to where that is nearest.
+
+        On a line along which the confinement vanishes the two are images of each other, and orientations count.
+        """
         one, other = self.bases
+        own, second = unknown[: one.degrees.size], unknown[one.degrees.size : -1]
         moved = np.zeros(one.degrees.size)
         moved[np.isin(one.degrees, other.degrees)] = second[np.isin(other.degrees, one.degrees)]
-        return one.images_beside(moved, own)
+        if self.plane.confined and self.plane.coefficients(float(unknown[-1]), q, one.degrees, one).forces_vanish:
+            return own, [moved]
+        return own, one.images_beside(moved, own)
 
 
 def gradient_state(state: AtState) -> GradientState:
