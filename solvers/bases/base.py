@@ -296,12 +296,13 @@ class Basis(Protocol):
         """Return the image of a state by a transformation that is one of its own or of a state beside it."""
         return self.images(b)[involution.number]
 
-    def images_beside(self, b: Floats, other: Floats) -> list[Floats]:
+    def images_beside(self, b: Floats, other: Floats, confined: bool) -> list[Floats]:
         """Return the state and its images, those that may turn where they are nearest to another one.
 
-        Neighbouring states have theirs in one order.
+        Neighbouring states have theirs in one order. In a confinement there are fewer: some images of
+        :meth:`images` are states of the opposite one.
         """
-        return self.images(b)
+        return [b] if confined else self.images(b)
 
     def collapses(self, last: Floats, b: Floats) -> bool:
         """Return whether Newton's method fell from a state to one of more symmetry, as far as images show it."""

@@ -215,9 +215,9 @@ class FourierBasis(Basis):
             images.append(np.where(self.cells % 2, -amplitudes, amplitudes))
         return [b, *(np.concatenate([image.real, -image.imag]) for image in images)]
 
-    def images_beside(self, b: Floats, other: Floats) -> list[Floats]:
+    def images_beside(self, b: Floats, other: Floats, confined: bool) -> list[Floats]:
         """Return the state and its images; without a confinement all that keep the same sine zero."""
-        if self.held_by is None:
+        if confined or self.held_by is None:
             return self.images(b)
         cosine, sine = np.split(b, 2)
         degrees, held = self.symmetry * self.cells, int(self.degrees[self.held_by])

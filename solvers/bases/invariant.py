@@ -336,12 +336,12 @@ class InvariantBasis(Basis):
             return super().image(b, involution)
         return self._orientation.image(b, involution)
 
-    def images_beside(self, b: Floats, other: Floats) -> list[Floats]:
+    def images_beside(self, b: Floats, other: Floats, confined: bool) -> list[Floats]:
         """Return the state and its images, those that may turn where they are nearest to another one."""
-        orientation = self._orientation
+        images, orientation = super().images_beside(b, other, confined), self._orientation
         if orientation is None:
-            return self.images(b)
-        return [turned for image in self.images(b) for turned in orientation.nearest(image, other)]
+            return images
+        return [turned for image in images for turned in orientation.nearest(image, other)]
 
     def collapses(self, last: Floats, b: Floats) -> bool:
         """Return whether a state is its own image, but not the uniform one, and that before it is not."""

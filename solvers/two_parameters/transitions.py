@@ -253,9 +253,10 @@ class TransitionEquation(ExtendedEquation):
         own, second = unknown[: one.degrees.size], unknown[one.degrees.size : -1]
         moved = np.zeros(one.degrees.size)
         moved[np.isin(one.degrees, other.degrees)] = second[np.isin(other.degrees, one.degrees)]
-        if self.plane.confined and self.plane.coefficients(float(unknown[-1]), q, one.degrees, one).forces_vanish:
+        confined = self.plane.confined
+        if confined and self.plane.coefficients(float(unknown[-1]), q, one.degrees, one).forces_vanish:
             return own, [moved]
-        return own, one.images_beside(moved, own)
+        return own, one.images_beside(moved, own, confined)
 
 
 def gradient_state(state: AtState) -> GradientState:

@@ -40,6 +40,8 @@ APPROACHES, APPROACHED = 8, 0.5
 # No more where its states are smaller by this factor, and several curves end there if all come nearer by its square
 # up to that number.
 NEAR_ENOUGH, TOGETHER = 0.2, 2.0
+# Fewer points on the way to it, with the last one of the curve, tell nothing against it.
+TELLING = 3
 # Points at which states are so many times larger show where a curve leads that stopped short of its end.
 GROWN = 2.0
 STOPPED = (Outcome.MAX_STEPS, Outcome.STEP_TOO_SMALL, Outcome.NOT_RESOLVED)
@@ -91,8 +93,8 @@ def uniform_end(side: Side, plane: Plane, degree: int) -> UniformEnd | None:
 def _is_reached(place: Floats, last: Point) -> bool:
     """Return whether a curve ends at a place of the uniform state, which the step after its last point went over.
 
-    Where several thresholds nearly meet it may pass closely, and steps over it: then states get no smaller, or no
-    points are found where they would. Points half as far from it in turn, as far as there are any, lead there.
+    Where several thresholds nearly meet it may pass closely, and steps over it. Points half as far from it in turn
+    lead there, or miss it if there are such points but none that do.
     """
     nearer, share, leads = last, APPROACHED, False
     sizes, distances = [length(last.b[:-1], 0.0)], [length(place - [last.b[-1], last.q], 0.0)]
@@ -107,17 +109,20 @@ def _is_reached(place: Floats, last: Point) -> bool:
         if found is None:
             share *= 0.5
             continue
+        distance = length(place - [found.b[-1], found.q], 0.0)
+        if distance >= distances[-1]:
+            # Beside the end rounding takes points away from it, or it is one of another curve.
+            break
         point = Point(nearer.equation, found, nearer.arclength + step)
         before, nearer = nearer, point.oriented(solution.tangent_b, solution.tangent_q)
         sizes.append(length(nearer.b[:-1], 0.0))
-        distances.append(length(place - [nearer.b[-1], nearer.q], 0.0))
-        if distances[-1] >= distances[-2]:
-            # Beside the end rounding takes points away from it.
-            break
+        distances.append(distance)
         leads = leads_to(place, nearer, before, sizes[-1], sizes[-2])
+    if leads or len(sizes) < TELLING:
+        return True
     # Several curves may meet in the end, and points be of one and the other of them in turn, but all come nearer.
     fallen = min(sizes) / sizes[0]
-    return leads or (fallen <= NEAR_ENOUGH and min(distances) <= TOGETHER * fallen**2 * distances[0])
+    return fallen <= NEAR_ENOUGH and distances[-1] <= TOGETHER * fallen**2 * distances[0]
 
 
 def zero_field_end(side: Side, plane: Plane) -> UniformEnd | None:

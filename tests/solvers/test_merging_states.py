@@ -50,7 +50,7 @@ CASES = {
 
 
 def nearest(basis: Basis, b: np.ndarray, other: np.ndarray) -> np.ndarray:
-    return min(basis.images_beside(b, other), key=lambda image: np.linalg.norm(image - other))
+    return min(basis.images_beside(b, other, confined=False), key=lambda image: np.linalg.norm(image - other))
 
 
 @functools.cache
