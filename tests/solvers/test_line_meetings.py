@@ -8,6 +8,7 @@ import pytest
 from meanfield import (
     Circle,
     CosineSeries,
+    Custom,
     External,
     GegenbauerSeries,
     InvalidInput,
@@ -265,3 +266,26 @@ def test_unstable_directions_along_branch_points_off_an_axis_are_those_of_quadra
             space = brute_force.circle((found.first[row], -1.0), (0.0, -0.12, 0.0, 0.09), nodes=512)
             state = brute_force.on_circle(space, float(found.coupling[row]), found.cosine[row], found.sine[row])
             assert state.unstable <= found.unstable[row] <= state.unstable + state.neutral - 1
+
+
+def test_a_line_ends_at_a_threshold_at_which_the_uniform_state_is_unstable_already():
+    """Four clusters vanish there while others, of the uniform state's free energy, are far from it."""
+    coefficients = ("0.039 + 0.192*a + 0.489*a**2", "-0.163 + 0.442*a + 0.29*a**2", "-0.337 + 0.289*a - 0.577*a**2")
+    coefficients += ("-0.552 - 0.397*a + 0.539*a**2", "-0.41 - 0.318*a - 0.062*a**2")
+    formula = " + ".join(f"({each})*cos({degree}*t)" for degree, each in enumerate(coefficients, start=1))
+    problem = McKeanVlasov(Circle(), Custom.from_expression(formula, a=-0.22))
+    diagram = bifurcation_diagram(problem, relative=(0.9, 1.2), rates=False)
+    for start in diagram.events("branch point", "4-cluster"):
+        along = curve(start, "a", (-0.3, -0.18))
+        (turning,) = (point for point in along.special_points if point.type == "tricritical")
+        line = curve(turning, "a", (-0.384, 0.174), type="transition")
+        assert not line.warnings
+        end = min(line.special_points, key=lambda point: point.values[0])
+        assert (end.type, end.status) == ("end point", "converged")
+        a, coupling = map(float, end.values)
+        assert coupling == pytest.approx(-2.0 / eval(coefficients[3], {"a": a}), rel=1e-11)
+        place = int(np.argmin(np.abs(line.first - a)))
+        gaps = [float(line.state(place, other=other).free_energy_gap) for other in (False, True)]
+        assert max(map(abs, gaps)) <= 1e-12
+        sizes = sorted(np.abs(line.state(place, other=other).cosine[1:]).max() for other in (False, True))
+        assert sizes[0] <= 1e-9 < 0.05 <= sizes[1]
