@@ -275,6 +275,10 @@ def _counts(point: Point) -> Counts:
     return point.equation.densities.unstable_counts(point)
 
 
+def _is_counted(point: Point) -> bool:
+    return point.equation.densities.is_counted(point)
+
+
 def _certain(passage: Passage) -> Passage | None:
     """Return a passage to or from a more symmetric state, or None if that is so near that signs are rounding."""
     return None if passage.missing != 0 and passage.neutral else passage
@@ -293,7 +297,10 @@ def passage_between(last: Point, point: Point, counts: Counts, new: Counts) -> P
         event.before, running = running, running + change
         event.after = running
     missing = sum(new) - running
-    neutral = missing != 0 and abs(missing) <= max(_nearly_neutral(last), _nearly_neutral(point))
+    neutral = missing != 0 and (
+        abs(missing) <= max(_nearly_neutral(last), _nearly_neutral(point))
+        or not (_is_counted(last) and _is_counted(point))
+    )
     aside = any(_aside(event.point, last, point) for event in events)
     if point.equation.symmetric and any(event.kind == "fold" for event in events):
         # A fold changes the stability of one direction of the branch's own symmetry; another event changes it back.

@@ -505,6 +505,19 @@ def test_directions_that_rounding_does_not_determine_are_not_counted():
         assert abs(state.slowest_rate + growth) < 2.0 * abs(error)
 
 
+def test_counts_that_rounding_does_not_determine_are_no_changes_without_an_event():
+    """Mass exchange between two narrow clusters is rounding on part of a branch, where its sign comes and goes."""
+    diagram = bifurcation_diagram(ngpt(12.0), relative=(0.5, 4.0), rates=False)
+    (branch,) = (each for each in diagram.branches if each.label == "2-cluster")
+    unknown = np.flatnonzero(branch.unstable < 0)
+    assert unknown.size
+    said = [sentence for sentence in diagram.warnings if sentence.startswith("2-cluster")]
+    assert said == [
+        "2-cluster: a direction is neutral to rounding on part of the branch; whether it counts as unstable there is "
+        "not known"
+    ]
+
+
 def test_a_rotation_beside_a_field_below_rounding_is_not_counted():
     """On top of a field a cluster is unstable, below rounding or not: never is it said to be stable."""
     for beta, strength in [(1.0, 1e-3), (1.0, 1e-14), (0.6, 1e-15)]:
