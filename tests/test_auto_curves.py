@@ -309,11 +309,27 @@ def test_branch_points_that_auto_cannot_hold_are_refused():
     found = curve(start, "w1", (-0.5, -0.3))
     with pytest.raises(InvalidInput, match="none among the modes that AUTO files hold"):
         curve_texts([found])
-    # Beside others, as of a phase diagram, they are not lost: AUTO draws them.
-    threshold = bifurcation_diagram(problem, relative=(0.6, 1.6), rates=False).events("branch point", "uniform")[0]
-    *_, described = curve_texts([curve(threshold, "w1", (-0.5, -0.3)), found])
-    said = [line for line in described.splitlines() if line.startswith("branch ")]
-    assert ["does not go on from them" in line for line in said] == [False, True]
+    # Beside others, as of a phase diagram, they are not lost: AUTO draws them, and goes on from the others.
+    diagram = bifurcation_diagram(problem, relative=(0.6, 1.6), rates=False)
+    (threshold, *_), (prolate,) = (diagram.events("branch point", label) for label in ("uniform", "prolate"))
+    others = [curve(event, "w1", (-0.5, -0.3)) for event in (threshold, prolate)]
+    assert drawn([*others, found]) == [False, False, True]
+
+
+def drawn(curves):
+    """Return of which curves of a file AUTO does not go on, as it says."""
+    *_, described = curve_texts(curves)
+    return ["does not go on" in line for line in described.splitlines() if line.startswith("branch ")]
+
+
+def test_unknowns_of_a_file_hold_the_directions_of_all_curves_that_they_can():
+    # The prolate state is even, and its critical direction odd about its axis: moments of states do not have it.
+    problem = McKeanVlasov(Sphere(3), GegenbauerSeries((-0.64, -1.911, -0.182, -1.5)))
+    events = bifurcation_diagram(problem, relative=(0.6, 1.6), rates=False).events("branch point")
+    _, prolate, oblate, other, cubic = (curve(event, "w1", (-0.8, -0.5)) for event in events)
+    assert drawn([prolate, cubic]) == drawn([prolate, oblate]) == [False, False]
+    # Of two in one file that need different orders about the axis neither has a direction of its own.
+    assert drawn([prolate, oblate, other, cubic]) == [False, True, True, False]
 
 
 @needs_compiler

@@ -8,6 +8,7 @@ behind the moments U has those of the second state, unless it is uniform, and th
 equal free energies.
 """
 
+import contextlib
 import dataclasses
 from collections.abc import Sequence
 from typing import Any
@@ -32,7 +33,7 @@ from .auto import (
     unstable_modes,
 )
 from .auto_description import Layout, with_digests
-from .auto_directions import Critical, critical, require_one
+from .auto_directions import Critical, critical, has_one, require_one
 from .auto_model import Model, constants_text, model_text, outward, significant
 from .auto_space import Pair, Space, nested_space
 
@@ -61,17 +62,7 @@ def curve_texts(curves: Sequence[Curve]) -> tuple[str, ...]:
         is not finite or the curves exceed the columns of the format.
     """
     _require(curves)
-    try:
-        return _texts(curves, directed=True)
-    except InvalidInput:
-        if len(curves) == 1 or not any(map(_is_directed, curves)):
-            raise
-        return _texts(curves, directed=False)
-
-
-def _texts(curves: Sequence[Curve], directed: bool) -> tuple[str, ...]:
-    """Return the contents of the files, with the critical directions of branch points among the unknowns or not."""
-    model, directions = _model(curves, directed)
+    model, directions = _directed_model(curves)
     layout = model.layout
     unknowns = [_vectors(curve, model, each) for curve, each in zip(curves, directions, strict=True)]
     lines, solutions, steps, named, label = [], [], [], [], 0
@@ -79,12 +70,10 @@ def _texts(curves: Sequence[Curve], directed: bool) -> tuple[str, ...]:
         dimension = vectors.shape[1]
         if dimension > LARGEST_DIMENSION:
             raise InvalidInput(f"AUTO files hold at most {LARGEST_DIMENSION} unknowns, not {dimension}; write .nc")
-        drawn = _is_directed(curve) and not directed
-        if _is_directed(curve) and directed:
-            require_one(curve, dimension, model.unknowns, model.space)
         labels = _labels(curve, label)
         told = f"branch {index + 1}: {curve.label}, labels {label + 1} to {labels[-1]}, NDIM = {dimension}"
-        named.append(told + (DRAWN if drawn else ""))
+        followed = not _is_directed(curve) or has_one(curve, dimension, model.unknowns, model.space)
+        named.append(told if followed else told + DRAWN)
         label = int(labels[-1])
         steps.append(_steps(curve, vectors))
         lines.append(_header(curve, vectors, steps[-1], model) + _data(index, curve, vectors, labels))
@@ -119,11 +108,52 @@ def _is_directed(curve: Curve) -> bool:
     return curve.type == "branch point" and not curve.problem.lacks(Capability.GRADIENT)
 
 
-def _model(curves: Sequence[Curve], directed: bool) -> tuple[Model, list[Pair | None]]:
-    """Return the model of curves, and of each the critical direction that its states do not have.
+def _directed_model(curves: Sequence[Curve]) -> tuple[Model, list[Critical | None]]:
+    """Return the model of curves and their critical directions, None of those that AUTO does not go on from.
 
     Unknown are the moments that the potential acts on.
+
+    Raises
+    ------
+    InvalidInput
+        If there is one curve only, and AUTO does not go on from it.
     """
+    model, kept = _model_of_states(curves)
+    last, alone = significant(model), len(curves) == 1
+    found: list[Critical | None] = [None for _ in curves]
+    for index, curve in enumerate(curves):
+        if _is_directed(curve):
+            with contextlib.nullcontext() if alone else contextlib.suppress(InvalidInput):
+                found[index] = critical(curve, kept, last)
+    while True:
+        try:
+            whole = _with_directions(curves, found, model, kept)
+        except InvalidInput:
+            # There are more unknowns than files hold.
+            if alone or not any(found):
+                raise
+            found = [None for _ in curves]
+            continue
+        lost = [
+            index for index, each in enumerate(found) if each and not _is_held(curves[index], each, whole, alone)
+        ]
+        if not lost:
+            return whole, found
+        # What is left without them may suit the others.
+        for index in lost:
+            found[index] = None
+
+
+def _is_held(curve: Curve, direction: Critical, model: Model, alone: bool) -> bool:
+    """Return whether AUTO goes on along a curve in the unknowns of a model; one that is alone is required to."""
+    dimension = _vectors(curve, model, direction).shape[1]
+    if alone:
+        require_one(curve, dimension, model.unknowns, model.space)
+    return has_one(curve, dimension, model.unknowns, model.space)
+
+
+def _model_of_states(curves: Sequence[Curve]) -> tuple[Model, int]:
+    """Return the model of the moments of states of curves, and the degree of those that are kept."""
     parameters, domain = curves[0].parameters, curves[0].problem.domain
     second = np.concatenate([np.asarray(curve.second, dtype=float) for curve in curves])
     ranges = zip(parameters, (_interval(curves), (float(second.min()), float(second.max()))), strict=True)
@@ -132,27 +162,35 @@ def _model(curves: Sequence[Curve], directed: bool) -> tuple[Model, list[Pair | 
     moments = [moments_of(domain, curve.layout, *pair) for curve in curves for pair in _states(curve) if pair]
     lengths = [(each.lengths, 0.0 * each.lengths) for each in moments]
     kept = max(kept_moments(lengths), *(_critical_degree(curve) for curve in curves))
-    model = Model(curves[0].problem, kept, kept, any(np.any(sine) for _, sine in states), varied, parameters[1])
-    last = significant(model)
-    found = [
-        critical(curve, kept, last) if directed and _is_directed(curve) else Critical(kept, None)
-        for curve in curves
-    ]
-    kept = max(kept, *(each.degree for each in found))
-    model = dataclasses.replace(model, unknowns=min(kept, last), resolved=kept)
-    directions = [each.direction for each in found]
-    beyond = any(each is not None for each in directions)
+    sines = any(np.any(sine) for _, sine in states)
+    return Model(curves[0].problem, kept, kept, sines, varied, parameters[1]), kept
+
+
+def _with_directions(
+    curves: Sequence[Curve], directions: Sequence[Critical | None], model: Model, kept: int
+) -> Model:
+    """Return the model of curves with some critical directions among the unknowns.
+
+    Raises
+    ------
+    InvalidInput
+        If there are too many.
+    """
+    domain = curves[0].problem.domain
+    resolved = max(kept, *(each.degree for each in directions if each), kept)
+    model = dataclasses.replace(model, unknowns=min(resolved, significant(model)), resolved=resolved)
+    beyond = any(each and not each.held for each in directions)
     if not domain.has_azimuth:
-        return dataclasses.replace(model, sines=model.sines or beyond), directions
+        return dataclasses.replace(model, sines=model.sines or beyond)
     if all(curve.moments.has_axis for curve in curves) and not beyond:
-        return model, directions
-    return dataclasses.replace(model, sines=False, space=_space(curves, directions, model)), directions
+        return model
+    return dataclasses.replace(model, sines=False, space=_space(curves, directions, model))
 
 
-def _space(curves: Sequence[Curve], directions: Sequence[Pair | None], model: Model) -> Space:
+def _space(curves: Sequence[Curve], directions: Sequence[Critical | None], model: Model) -> Space:
     """Return the unknowns of curves on S^2 some of which need others than moments about the axis."""
-    zonal: list[Pair] = []
-    others = [each for each in directions if each is not None]
+    zonal = [each.direction for each in directions if each and each.held]
+    others = [each.direction for each in directions if each and not each.held]
     for curve in curves:
         pairs = [_by_order(curve, pair) for pair in _states(curve) if pair]
         (zonal if curve.moments.has_axis else others).extend(pairs)
@@ -199,7 +237,7 @@ def _critical_degree(curve: Curve) -> int:
     return max(unstable_modes(end, end.fixed_coupling, end.fixed_coupling) for end in ends)
 
 
-def _vectors(curve: Curve, model: Model, direction: Pair | None) -> Floats:
+def _vectors(curve: Curve, model: Model, direction: Critical | None) -> Floats:
     """Return the unknowns: of a transition those of both states, but of a uniform one, and the second parameter.
 
     Of other curves those moments that their states and critical directions have, about an axis the first ones.
@@ -210,7 +248,7 @@ def _vectors(curve: Curve, model: Model, direction: Pair | None) -> Floats:
     vectors = np.hstack([layout.vectors(*pair) for pair in states])
     if curve.type == "transition":
         return np.hstack([vectors, np.asarray(curve.values[:, 1:], dtype=float)])
-    upright = curve.moments.has_axis and not np.any(curve.sine) and direction is None
+    upright = curve.moments.has_axis and not np.any(curve.sine) and (direction is None or direction.held)
     return vectors[:, : layout.leading] if upright else vectors
 
 

@@ -108,13 +108,15 @@ class Critical(NamedTuple):
     ----------
     degree : int
         The degree up to which the critical direction has moments on which the potential acts.
-    direction : (cosine, sine) or None
-        Moments, (1, places), packed on S^2, that unknowns of the states themselves do not have; None where these
-        have all of the direction.
+    direction : (cosine, sine)
+        Its moments, (1, places), packed on S^2.
+    held : bool
+        Whether they are among those about the axis of the states, or of the parity of these on the circle.
     """
 
     degree: int
-    direction: Pair | None
+    direction: Pair
+    held: bool
 
 
 class LookedAt(NamedTuple):
@@ -152,7 +154,7 @@ def critical(curve: Curve, degree: int, last: int) -> Critical:
             best = max(looked_at, key=lambda each: each.margin)
             direction = _most_symmetric(best.point, best.modes, best.directions, degree)
             if degree == last or _tail(best.point.problem, best.modes.degrees, direction, degree) <= ROUNDING:
-                return Critical(degree, _pair(best, direction, degree))
+                return Critical(degree, _pair(best, direction, degree), best.held)
         if degree == last:
             raise InvalidInput(
                 "AUTO goes on from branch points in unknowns that hold a direction critical there, and those of "
@@ -178,16 +180,26 @@ def require_one(curve: Curve, dimension: int, degree: int, space: Space | None =
     InvalidInput
         If none is, or several are.
     """
-    counts = [
-        len(Kernel.of(_among(point, dimension, degree, space).derivative(point.problem)).directions)
-        for point in _points(curve)
-    ]
+    counts = _counts(curve, dimension, degree, space)
     if 1 not in counts:
         raise InvalidInput(
             "AUTO follows branch points where just one direction among the unknowns is critical, and at those of "
             f"{curve.label!r} {min(counts) or 'none'} of {dimension} are; write this curve into files of its "
             "own, or .nc or .json"
         )
+
+
+def has_one(curve: Curve, dimension: int, degree: int, space: Space | None = None) -> bool:
+    """Return whether just one direction is critical among the first unknowns, as :func:`require_one` requires."""
+    return 1 in _counts(curve, dimension, degree, space)
+
+
+def _counts(curve: Curve, dimension: int, degree: int, space: Space | None) -> list[int]:
+    """Return how many directions are critical among the first unknowns at some points of a curve."""
+    return [
+        len(Kernel.of(_among(point, dimension, degree, space).derivative(point.problem)).directions)
+        for point in _points(curve)
+    ]
 
 
 def _points(curve: Curve) -> list[CurvePoint]:
@@ -226,10 +238,8 @@ def _tail(problem: Equation, degrees: NDArray[np.int64], direction: Floats, degr
     return float(fields[4 * degrees > 3 * degree].max(initial=0.0) / fields.max())
 
 
-def _pair(looked_at: LookedAt, direction: Floats, degree: int) -> Pair | None:
-    """Return a direction as moments, None if the unknowns of the states hold it."""
-    if looked_at.held:
-        return None
+def _pair(looked_at: LookedAt, direction: Floats, degree: int) -> Pair:
+    """Return a direction as moments."""
     size = packed_size(degree) if looked_at.point.problem.domain.has_azimuth else degree + 1
     whole = np.zeros(2 * size)
     whole[looked_at.places] = direction

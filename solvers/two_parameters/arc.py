@@ -5,7 +5,7 @@ from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
-from scipy.interpolate import KroghInterpolator
+from scipy.interpolate import BarycentricInterpolator
 from scipy.optimize import brentq
 
 from ..bases import EPS, Floats
@@ -14,6 +14,9 @@ from ..computed import computed_once
 
 # Roundings of the residual of a point.
 ROUNDINGS = 16
+# Zeros known less well than this are told by points beside them as well: where curves cross, Newton's method may go
+# over to another one.
+BLURRED = 1e-9
 # Points around a zero at which Newton's method fails come nearer by this factor, so many times at most, and the
 # nearest ones, so many, tell where it is.
 NEARER, TIMES, NEAREST = 0.5, 10, 8
@@ -47,8 +50,8 @@ class Arc:
     def zero(self, function: Callable[[Point], float]) -> Zero | None:
         """Return the point where a function of the point vanishes, and how far x and q are known.
 
-        Where Newton's method fails on the way, as where two directions are neutral in the place of one, points
-        beside it tell where that is; None if there are none.
+        Where Newton's method fails on the way, as where two directions are neutral in the place of one, or rounding
+        leaves much of the place open, points beside it tell where that is; None if there are none.
         """
         values: dict[float, float] = {}
 
@@ -66,7 +69,11 @@ class Arc:
             root = float(brentq(scalar, low, high, xtol=4 * EPS * max(1.0, high), rtol=4 * EPS))
         except ArithmeticError:
             return self._beside(scalar, values) if len(values) > 1 else None
-        return self._enclosed(values, root)
+        found = self._enclosed(values, root)
+        if sum(found[1]) <= BLURRED:
+            return found
+        beside = self._beside(scalar, values)
+        return found if beside is None or sum(beside[1]) > sum(found[1]) else beside
 
     def _enclosed(self, values: dict[float, float], root: float) -> Zero:
         """Return a point and how far the nearest ones, of both signs of a function, are from each other."""
@@ -78,41 +85,45 @@ class Arc:
     def _beside(self, scalar: Callable[[float], float], values: dict[float, float]) -> Zero | None:
         """Return the zero of a function by polynomials through points around it, pair by pair nearer to it.
 
-        Its error is what it moves by as they come nearer, before and after, and what rounding moves the points by,
-        more the nearer they are to where the system is singular. If Newton's method finds none beside the zero that
-        is the nearest point found before, None if there are none but those at the ends.
+        They come from the ends of the arc, since those found so far, near where the system is singular, may be of
+        another curve. The error is what the zero moves by as they come nearer, before and after, and what rounding
+        moves the points by, more the nearer they are. If Newton's method finds none beside the zero that is known
+        as the nearest ones from the ends are apart, None if it found none at all.
         """
-        nearest = min(values, key=lambda place: abs(values[place]))
-        found = self._enclosed(values, nearest) if len(values) > 2 else None
-        low, high = _around(values, nearest)
-        root, reach = _root_of_polynomial([low, high], values), high - low
+        low, high = self.first.arclength, self.second.arclength
+        kept = {low: values[low], high: values[high]}
+        root, reach = _root_of_polynomial([low, high], kept), high - low
         told: list[Zero] = []
         for _ in range(TIMES):
             reach *= NEARER
             try:
                 for place in (max(root - reach, low), min(root + reach, high)):
-                    scalar(place)
+                    kept[place] = scalar(place)
             except ArithmeticError:
                 break
-            low, high = _around(values, root)
-            nodes = sorted({low, high, *sorted(values, key=lambda place: abs(place - root))[:NEAREST]})
-            root = _root_of_polynomial(nodes, values)
+            low, high = _around(kept, root)
+            nodes = sorted({low, high, *sorted(kept, key=lambda place: abs(place - root))[:NEAREST]})
+            root = _root_of_polynomial(nodes, kept)
             told.append(self._on_polynomial(nodes, root))
+        if len(told) < 3:
+            return self._enclosed(kept, min(kept, key=lambda place: abs(kept[place]))) if len(values) > 2 else None
         moved = [(abs(float(b.b[-1] - a.b[-1])), abs(b.q - a.q)) for (a, _), (b, _) in pairwise(told)]
-        for (point, rounding), *around in zip(told[1:-1], moved[:-1], moved[1:], strict=True):
-            in_x, in_q = np.max(around, axis=0) + rounding
-            if found is None or in_x + in_q < sum(found[1]):
-                found = point, (float(in_x), float(in_q))
-        return found
+        errors = [np.max(around, axis=0) for around in pairwise(moved)]
+        found = [
+            (point, (float(in_x + rounding[0]), float(in_q + rounding[1])))
+            for (point, rounding), (in_x, in_q) in zip(told[1:-1], errors, strict=True)
+        ]
+        return min(found, key=lambda zero: sum(zero[1]))
 
     def _on_polynomial(self, nodes: Sequence[float], arclength: float) -> Zero:
         """Return the point at an arclength on the polynomial through those at others, and the error of these."""
         points, equation = [self._points[place] for place in nodes], self.second.equation
-        curve = KroghInterpolator(nodes, [np.append(point.b, point.q) for point in points])
-        b, q = curve(arclength)[:-1], float(curve(arclength)[-1])
+        curve = BarycentricInterpolator(nodes, np.array([np.append(point.b, point.q) for point in points]))
+        *unknown, last = curve(arclength)
+        b, q = np.array(unknown), float(last)
         nearest = min(points, key=lambda point: abs(point.arclength - arclength))
         solution = replace(nearest.solution, b=b, q=q, evaluation=equation.evaluate(b, q))
-        shares = KroghInterpolator(nodes, np.eye(len(nodes)))(arclength)
+        shares = BarycentricInterpolator(nodes, np.eye(len(nodes)))(arclength)
         residuals = np.array([max(EPS, point.solution.residual) for point in points])
         strayed = np.array([(shift[-1], shift_q) for shift, shift_q in map(strayed_by, points)])
         in_x, in_q = np.abs(shares * residuals / (ROUNDINGS * EPS)) @ np.abs(strayed)
@@ -129,7 +140,8 @@ def _around(values: dict[float, float], root: float) -> tuple[float, float]:
 
 def _root_of_polynomial(nodes: Sequence[float], values: dict[float, float]) -> float:
     """Return where the polynomial through values at some nodes, in order, vanishes as these change their sign."""
-    polynomial = KroghInterpolator(nodes, [values[place] for place in nodes])
+    # In barycentric form it has the values at the nodes themselves, and so their signs.
+    polynomial = BarycentricInterpolator(nodes, np.array([values[place] for place in nodes]))
     pair = next(pair for pair in pairwise(nodes) if values[pair[0]] * values[pair[1]] <= 0.0)
     return float(brentq(lambda place: float(polynomial(place)), *pair))
 

@@ -93,7 +93,8 @@ def class_determinants(state: AtState) -> dict[Hashable, float]:
     found = dict[Hashable, float]()
     for name, block in _broken_classes(state):
         sizes = np.abs(block.eigenvalues())
-        if sizes.min() > CRITICAL * sizes.max():
+        # Diagonals are one but for the potential: so is the scale of a class of a single harmonic.
+        if sizes.min() > CRITICAL * max(1.0, float(sizes.max())):
             found[name] = _determinant(block)
     return found
 

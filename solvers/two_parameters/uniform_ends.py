@@ -81,7 +81,8 @@ def uniform_end(side: Side, plane: Plane, degree: int) -> UniformEnd | None:
     before = points[start]
     beside = side.beyond if len(points) == 1 and side.beyond is not None else before
     near = KNOWN * abs(float(last.b[-1])) if len(points) > 1 else BESIDE
-    reach = BEYOND * abs(float(last.b[-1] - beside.b[-1])) + near
+    # It may turn in x before its end.
+    reach = BEYOND * length(last.b[-1:] - beside.b[-1:], last.q - beside.q) + near
     found = list((_in_coupling if plane.in_coupling else _on_threshold)(plane, last, degree, reach))
     if stopped:
         found = [end for end in found if leads_to(_place(plane, end), last, before, sizes[-1], sizes[start])]

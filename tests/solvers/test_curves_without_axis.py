@@ -21,7 +21,7 @@ from meanfield import (
 from solvers import Arclength, bifurcation_diagram, curve
 from solvers.branches.continuation import Point, trace
 from solvers.two_parameters import STARTS, start_of
-from solvers.two_parameters.arc import Arc
+from solvers.two_parameters.arc import Arc, _root_of_polynomial
 from solvers.two_parameters.closing import closing_point
 from solvers.two_parameters.following import _cut, turned_back
 from solvers.two_parameters.knots import Side
@@ -391,3 +391,26 @@ def test_a_fold_is_located_where_two_directions_of_its_own_symmetry_are_neutral(
 def along_w1(start, method=None):
     """The curve of a special point over the first coefficient."""
     return curve(start, "w1", (-1.2214, -0.4683), method=method)
+
+
+@pytest.mark.parametrize("method", [None, Arclength(max_step=0.05), Arclength(max_step=0.015)])
+def test_several_classes_that_are_neutral_at_one_singular_point_are_one_event(method):
+    # Beside it Newton's method goes over to a curve along which one of the classes is neutral to rounding.
+    problem = McKeanVlasov(Sphere(3), GegenbauerSeries((-1.569, -2.03, -2.598)))
+    diagram = bifurcation_diagram(problem, relative=(0.5, 1.6), rates=False, depth=2)
+    start = min(diagram.events("branch point"), key=lambda event: abs(event.coupling - 2.88907))
+    found = curve(start, "w2", (-2.842, -1.218), method=method)
+    assert not found.warnings
+    first, second = sorted(found.special_points, key=lambda point: point.values[0])
+    assert (first.status, first.type, second.type) == ("converged", "mode interaction", "mode interaction")
+    assert second.upper - second.lower <= 1e-9
+    error, sizes = linearised(second.problem, float(second.coupling), second.cosine, second.sine, 6)
+    assert error < 1e-9
+    # Three rotations, and five directions of the more symmetric state that it is there.
+    assert sizes[-8] < 1e-9 < 1e-2 < sizes[-9]
+
+
+def test_zeros_of_polynomials_keep_the_signs_at_their_nodes():
+    nodes = [0.0, 0.3, 0.5, 1.0]
+    values = dict(zip(nodes, (1.0, 1e-17, -1e-17, -1.0), strict=True))
+    assert 0.3 <= _root_of_polynomial(nodes, values) <= 0.5
