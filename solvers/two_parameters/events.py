@@ -85,10 +85,11 @@ def _located(
     if at_end is not None:
         at_end.event = at_end.event or Event(kind, error, mode)
         return None
+    singular = arc(point.arclength) is None
     free = kind in NEUTRAL and extended(knot.point).kind != "threshold" and turns_freely(point)
     # States that vanish with the confinement are at a threshold, where Newton's method fails.
-    free = free and (max(error) <= KNOWN or length(point.b[:-1], 0.0) > VANISHED)
-    return None if free else Knot.at(point, Event(kind, error, mode))
+    free = free and not (singular and length(point.b[:-1], 0.0) <= VANISHED)
+    return None if free else Knot.at(point, Event(kind, error, mode, singular))
 
 
 def _vanishing(last: Knot, knot: Knot) -> list[Vanishing]:

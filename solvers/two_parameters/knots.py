@@ -24,12 +24,14 @@ BLURRED_VALUE = 1e-7
 class Event:
     """A located point of a curve: its type, ``end`` at the end of the interval, and how well x and q are known.
 
-    ``mode`` is the degree that becomes critical at it beside that of the curve.
+    ``mode`` is the degree that becomes critical at it beside that of the curve, and ``singular`` tells whether
+    Newton's method finds no point there.
     """
 
     type: str
     error: tuple[float, float] = (0.0, 0.0)
     mode: int | None = None
+    singular: bool = False
 
 
 @dataclass(slots=True)

@@ -167,7 +167,8 @@ def passed_uniform(knot: Knot, plane: Plane) -> UniformEnd | None:
     """
     assert knot.event is not None
     point, (in_x, in_q) = knot.point, knot.event.error
-    if not plane.confined or length(point.b[:-1], 0.0) > VANISHED or max(in_x, in_q) <= CONVERGED:
+    known = max(in_x, in_q) <= CONVERGED and not knot.event.singular
+    if known or not plane.confined or length(point.b[:-1], 0.0) > VANISHED:
         return None
     found = _in_zero_field(plane, point)
     if found is None:

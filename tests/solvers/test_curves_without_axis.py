@@ -342,7 +342,8 @@ def test_a_curve_that_passes_the_uniform_state_closely_does_not_end_there_silent
     start = min(folds, key=lambda event: abs(event.coupling - 2.12121699))
     found = curve(start, "w1", (-1.761, -0.761), method=method)
     assert not passed_twice(found)
-    assert any("not located" in said for said in found.warnings)
+    guessed = any(point.status == "guess" for point in found.special_points)
+    assert guessed or any("not located" in said for said in found.warnings)
     assert np.linalg.norm(found.cosine[:, 1:], axis=1).min() > 2e-4
 
 
