@@ -151,11 +151,10 @@ def _same_event(one: Knot, other: Knot) -> bool:
     assert one.event is not None
     assert other.event is not None
     alike = (one.event.type, one.event.mode) == (other.event.type, other.event.mode)
-    apart = abs(one.point.arclength - other.point.arclength)
-    # Along the curve a point is known less well than in x and q where it turns towards neither.
-    in_x = abs(float(one.point.b[-1] - other.point.b[-1])) <= one.event.error[0] + other.event.error[0]
-    in_q = abs(one.point.q - other.point.q) <= one.event.error[1] + other.event.error[1]
-    return alike and (apart <= KNOWN + _error(one) + _error(other) or (in_x and in_q))
+    # Where the curve is singular a point is known less well along it than in x and q.
+    in_plane = length(one.point.b[-1:] - other.point.b[-1:], one.point.q - other.point.q)
+    apart = min(abs(one.point.arclength - other.point.arclength), in_plane)
+    return alike and apart <= KNOWN + _error(one) + _error(other)
 
 
 def _unexplained(last: Knot, knot: Knot) -> bool:
