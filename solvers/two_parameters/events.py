@@ -151,10 +151,11 @@ def _same_event(one: Knot, other: Knot) -> bool:
     assert one.event is not None
     assert other.event is not None
     alike = (one.event.type, one.event.mode) == (other.event.type, other.event.mode)
-    # Where the curve is singular a point is known less well along it than in x and q.
-    in_plane = length(one.point.b[-1:] - other.point.b[-1:], one.point.q - other.point.q)
-    apart = min(abs(one.point.arclength - other.point.arclength), in_plane)
-    return alike and apart <= KNOWN + _error(one) + _error(other)
+    both_singular = one.event.singular and other.event.singular
+    apart = abs(one.point.arclength - other.point.arclength)
+    # Two points of one arc at which the curve is singular are one if their intervals of x have a value in common.
+    in_x = abs(float(one.point.b[-1] - other.point.b[-1])) - one.event.error[0] - other.event.error[0]
+    return alike and (apart <= KNOWN + _error(one) + _error(other) or (in_x <= 0.0 and both_singular))
 
 
 def _unexplained(last: Knot, knot: Knot) -> bool:
