@@ -415,3 +415,17 @@ def test_zeros_of_polynomials_keep_the_signs_at_their_nodes():
     nodes = [0.0, 0.3, 0.5, 1.0]
     values = dict(zip(nodes, (1.0, 1e-17, -1e-17, -1.0), strict=True))
     assert 0.3 <= _root_of_polynomial(nodes, values) <= 0.5
+
+
+def test_rounding_of_a_class_of_one_harmonic_is_no_organising_point():
+    # Along branch points the class of the critical direction is singular everywhere, here a matrix of one number.
+    problem = McKeanVlasov(Sphere(3), GegenbauerSeries((0.0, 0.0, -1.0, -1.35)))
+    diagram = bifurcation_diagram(problem, relative=(0.6, 1.6), rates=False, depth=2)
+    start = max(diagram.events("branch point", "octahedral"), key=lambda event: event.coupling)
+    plain, *finer = (
+        [(point.type, *point.values) for point in curve(start, "w4", (-1.62, -1.08), method=method).special_points]
+        for method in (None, Arclength(max_step=0.03), Arclength(max_step=0.02))
+    )
+    for points in finer:
+        assert [point[0] for point in points] == [point[0] for point in plain]
+        np.testing.assert_allclose([point[1:] for point in points], [point[1:] for point in plain], rtol=POINT)
