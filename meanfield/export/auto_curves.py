@@ -72,8 +72,9 @@ def curve_texts(curves: Sequence[Curve]) -> tuple[str, ...]:
             raise InvalidInput(f"AUTO files hold at most {LARGEST_DIMENSION} unknowns, not {dimension}; write .nc")
         labels = _labels(curve, label)
         told = f"branch {index + 1}: {curve.label}, labels {label + 1} to {labels[-1]}, NDIM = {dimension}"
-        followed = not _is_directed(curve) or has_one(curve, dimension, model.unknowns, model.space)
-        named.append(told if followed else told + DRAWN)
+        doubtful = directions[index] is None and _is_directed(curve)
+        drawn = doubtful and not has_one(curve, dimension, model.unknowns, model.space)
+        named.append(told + DRAWN if drawn else told)
         label = int(labels[-1])
         steps.append(_steps(curve, vectors))
         lines.append(_header(curve, vectors, steps[-1], model) + _data(index, curve, vectors, labels))
@@ -149,6 +150,7 @@ def _is_held(curve: Curve, direction: Critical, model: Model, alone: bool) -> bo
     dimension = _vectors(curve, model, direction).shape[1]
     if alone:
         require_one(curve, dimension, model.unknowns, model.space)
+        return True
     return has_one(curve, dimension, model.unknowns, model.space)
 
 

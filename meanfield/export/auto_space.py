@@ -118,19 +118,7 @@ def infinitesimally_turned(rows: Floats) -> Floats:
 def nested_space(problems: Sequence[Equation], zonal: Sequence[Pair], pairs: Sequence[Pair], degree: int) -> Space:
     """Return the least space of states about the pole and other ones, the unknowns of the former before the others.
 
-    Parameters
-    ----------
-    problems
-        The equation at several values of its parameters, at one of which each of its coefficients is not zero.
-    zonal, pairs
-        Packed cosine and sine moments of the states of both kinds, (P, places) each.
-    degree
-        The degree up to which the potential acts.
-
-    Raises
-    ------
-    InvalidInput
-        If the space has too many dimensions.
+    Arguments and errors are those of :func:`closed_space`, ``zonal`` and ``pairs`` the states of both kinds.
     """
     whole = closed_space(problems, [*zonal, *pairs], degree)
     if not zonal:

@@ -106,6 +106,7 @@ class Arc:
             root = _root_of_polynomial(nodes, kept)
             told.append(self._on_polynomial(nodes, root))
         if len(told) < 3:
+            # An error needs what the zero moved by before and after.
             return self._enclosed(kept, min(kept, key=lambda place: abs(kept[place]))) if len(values) > 2 else None
         moved = [(abs(float(b.b[-1] - a.b[-1])), abs(b.q - a.q)) for (a, _), (b, _) in pairwise(told)]
         errors = [np.max(around, axis=0) for around in pairwise(moved)]

@@ -206,7 +206,9 @@ class TransitionEquation(ExtendedEquation):
         one, other = self.bases
         if one.symmetry != other.symmetry or group_of(one) is not group_of(other):
             return self.separation(last), self.separation(point)
-        before, after = (self._apart_from_images(each) for each in (last, point))
+        ends = [(each.unknowns_on(self)[0], each.q) for each in (last, point)]
+        oriented = any(self._is_oriented(*each) for each in ends)
+        before, after = (self._apart_from_images(unknown, oriented) for unknown, _ in ends)
         number = min(range(len(before)), key=lambda place: length(before[place], 0.0))
         return before[number], after[number]
 
@@ -231,32 +233,35 @@ class TransitionEquation(ExtendedEquation):
             return np.asarray(b[:-1][beyond])
         if not _alike(one, other):
             return _apart(*((basis, b[self.places(number)]) for number, basis in enumerate(self.bases))).ravel()
-        apart = self._apart_from_images(point)
+        apart = self._apart_from_images(b, self._is_oriented(b, point.q))
         return min(apart, key=lambda each: length(each, 0.0))
 
     def beside_first(self, unknown: Floats, q: float) -> tuple[Floats, Floats]:
         """Return the first state, and the image of the second one nearest to it in the unknowns of the first."""
-        own, images = self._images(unknown, q)
+        own, images = self._images(unknown, self._is_oriented(unknown, q))
         return own, min(images, key=lambda image: length(image - own, 0.0))
 
-    def _apart_from_images(self, point: Point) -> list[Floats]:
+    def _is_oriented(self, unknown: Floats, q: float) -> bool:
+        """Return whether the confinement vanishes at a point, as along lines of two orientations of a state."""
+        if not self.plane.confined:
+            return False
+        return self.plane.coefficients(float(unknown[-1]), q, self.basis.degrees, self.basis).forces_vanish
+
+    def _apart_from_images(self, unknown: Floats, oriented: bool) -> list[Floats]:
         """Return the differences of the first state from all images of the second, in one order along the line."""
-        own, images = self._images(point.unknowns_on(self)[0], point.q)
+        own, images = self._images(unknown, oriented)
         return [own - image for image in images]
 
-    def _images(self, unknown: Floats, q: float) -> tuple[Floats, list[Floats]]:
+    def _images(self, unknown: Floats, oriented: bool) -> tuple[Floats, list[Floats]]:
         """Return the first state and, in its unknowns, images of the second, turned to where that is nearest.
 
-        On a line along which the confinement vanishes the two are images of each other, and orientations count.
+        Only itself, as it stands, where orientations count.
         """
         one, other = self.bases
         own, second = unknown[: one.degrees.size], unknown[one.degrees.size : -1]
         moved = np.zeros(one.degrees.size)
         moved[np.isin(one.degrees, other.degrees)] = second[np.isin(other.degrees, one.degrees)]
-        confined = self.plane.confined
-        if confined and self.plane.coefficients(float(unknown[-1]), q, one.degrees, one).forces_vanish:
-            return own, [moved]
-        return own, one.images_beside(moved, own, confined)
+        return own, [moved] if oriented else one.images_beside(moved, own, self.plane.confined)
 
 
 def gradient_state(state: AtState) -> GradientState:

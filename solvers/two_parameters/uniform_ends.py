@@ -37,8 +37,8 @@ POWERS, WITHOUT_FIELD = (1.0, 2.0), (1.0, 1.5, 2.0)
 # A curve that seems to end at the uniform state is asked so many times, at that share of the rest of the way or
 # where no point is found at half of it, whether it does.
 APPROACHES, APPROACHED = 8, 0.5
-# No more where its states are smaller by this factor, and several curves end there if all come nearer by its square
-# up to that number.
+# It is asked no more once its states are this share of those at its last point. Where points are of several curves
+# in turn, these end there if their distance from it falls like the square of that share, up to a factor.
 NEAR_ENOUGH, TOGETHER = 0.2, 2.0
 # Fewer points on the way to it, with the last one of the curve, tell nothing against it.
 TELLING = 3

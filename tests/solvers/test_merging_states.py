@@ -2,6 +2,7 @@
 
 import functools
 from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -11,6 +12,7 @@ from solvers import bifurcation_diagram, curve
 from solvers.bases import Basis, FourierBasis, InvariantBasis
 from solvers.bases.representations import axis_rotation, rotation_about, turned_moments
 from solvers.sphere.groups import axial_group
+from solvers.two_parameters.transitions import TransitionEquation
 
 # Cusps are known to this.
 CUSP = 1e-9
@@ -172,3 +174,22 @@ def test_rotations_about_the_axis_are_found_from_any_angle():
         moments = turned_moments(*basis.harmonics(b), axis_rotation(order))
         turned = basis.means(basis.moments_from(*moments))
         assert nearest(basis, turned, b) == pytest.approx(b, abs=1e-12)
+
+
+def test_states_are_compared_by_as_many_images_where_the_confinement_vanishes_at_one_of_two_points(monkeypatch):
+    # Orientations count there, and images elsewhere: of three images beside one point and the state itself at the
+    # other no number would be that of the same image.
+    images = np.array([[1.0, 0.0], [0.0, 1.0], [-1.0, 0.0]])
+    basis = SimpleNamespace(
+        degrees=np.array([1, 2]), symmetry=1, invariants=None, images_beside=lambda *_: list(images)
+    )
+    equation = object.__new__(TransitionEquation)
+    equation.plane, equation.bases, equation.basis = SimpleNamespace(confined=True), (basis, basis), basis
+    monkeypatch.setattr(TransitionEquation, "_is_oriented", lambda _, unknown, q: q == 0.0)
+    unknown = np.array([0.0, 0.9, 0.3, 0.4, 0.5])
+    away, at = (SimpleNamespace(unknowns_on=lambda _: (unknown, None), q=q) for q in (1.0, 0.0))
+    for ends in ((away, at), (at, away)):
+        for apart in equation._separations(*ends):
+            np.testing.assert_allclose(apart, [-0.3, 0.5])
+    for apart in equation._separations(away, away):
+        np.testing.assert_allclose(apart, [0.0, -0.1])
