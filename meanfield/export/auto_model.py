@@ -292,7 +292,8 @@ def _harmonics(model: Model, forces: Forces) -> Iterator[str]:
 def _rotations(model: Model, forces: Forces) -> Floats:
     """Return the generators of the rotations that turn states to others, on the unknowns of one, (k, n, n)."""
     if model.space:
-        return model.space.free_rotations(free_axes(model.problem)[: None if forces.places is None else 0])
+        # An axis that the confinement has at the start only is none along the curves.
+        return model.space.free_rotations(free_axes(model.problem) if forces.places is None else np.zeros((0, 3)))
     if forces.size > 0 or not model.sines:
         return np.zeros((0, 0, 0))
     degrees = np.diag(np.arange(1.0, model.unknowns + 1.0))
