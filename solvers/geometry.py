@@ -135,9 +135,7 @@ class Density(NamedTuple):
     @property
     def values(self) -> Floats:
         """The density on the nodes, over that of the uniform density."""
-        field = self.basis.synthesise(self.field)
-        values = np.exp(field - field.max())
-        return np.asarray(values / self.basis.analyse(values).item(0))
+        return self.basis.density(self.field, self.basis.gibbs(self.field).log_partition)
 
     @property
     def masses(self) -> Floats:

@@ -245,6 +245,11 @@ class Basis(Protocol):
     def analyse(self, values: Floats) -> Floats:
         """Return the uniform means of values on the nodes times every resolved mode from degree 0."""
 
+    def density(self, field: Floats, log_partition: float) -> Floats:
+        """Return the Gibbs density of a field, by its log Z, over the uniform density on the nodes."""
+        values, confining = self.synthesise(field), self.confining
+        return np.exp((values if confining is None else values + confining) - log_partition)
+
     def mean_beyond_quadratic(self, field: Floats) -> float:
         """Return the uniform mean of e^f - 1 - f - f^2/2, without cancellation for small fields."""
 

@@ -85,6 +85,10 @@ class FourierBasis(Basis):
             held_by = cells.size + place
         return FourierBasis(cells, nodes, self.symmetry, self.confinement, self.mirrors, self.rotations, held_by)
 
+    def with_images(self, mirrors: tuple[float, ...], rotations: int) -> "FourierBasis":
+        """Return the same basis with other axes and rotations that give images."""
+        return FourierBasis(self.cells, self.nodes, self.symmetry, self.confinement, mirrors, rotations)
+
     def confined(self, confinement: Any) -> "FourierBasis":
         """Return the same basis in another confinement."""
         return FourierBasis(self.cells, self.nodes, self.symmetry, confinement, self.mirrors, self.rotations)

@@ -85,6 +85,10 @@ class KinkedCosineBasis(CosineBasis):
         log_partition = _normalised(moments, offset)
         return Gibbs(moments, top + self.factor.shift + log_partition)
 
+    def density(self, field: Floats, log_partition: float) -> Floats:
+        """Return values on the nodes whose sums with polynomials are those of the Gibbs density of a field."""
+        return _unfolded(self._smooth(field), self._excess, self.factor, log_partition)
+
     def agrees(self, field: Floats, moments: Floats) -> bool:
         """Return whether the smooth factor has no degrees beyond half of the nodes."""
         return _resolves(self, self._smooth(field), self._excess)
@@ -110,16 +114,23 @@ class KinkedFourierBasis(FourierBasis):
     ----------
     factor
         With at least ``nodes`` moments, angles counted from 0.
-    cells, nodes, symmetry, confinement
+    cells, nodes, symmetry, confinement, mirrors, rotations
         As for :class:`FourierBasis`; ``confinement`` determines the symmetry only.
     """
 
     needs_second_rule = True
 
     def __init__(
-        self, factor: Boltzmann, cells: Integers, nodes: int, symmetry: int, confinement: Floats | None
+        self,
+        factor: Boltzmann,
+        cells: Integers,
+        nodes: int,
+        symmetry: int,
+        confinement: Floats | None,
+        mirrors: tuple[float, ...] = (),
+        rotations: int = 1,
     ) -> None:
-        super().__init__(cells, nodes, symmetry, confinement)
+        super().__init__(cells, nodes, symmetry, confinement, mirrors, rotations)
         self.factor = factor
         self.most_nodes = factor.moments.size - 1
         self.most_cells = self.most_nodes // 4
@@ -132,7 +143,13 @@ class KinkedFourierBasis(FourierBasis):
     def resized(self, cells: Integers, nodes: int) -> "KinkedFourierBasis":
         """Return the same basis with other cells and another number of nodes."""
         nodes = max(nodes, 4 * int(cells.max()))
-        return KinkedFourierBasis(self.factor, cells, nodes, self.symmetry, self.confinement)
+        images = self.mirrors, self.rotations
+        return KinkedFourierBasis(self.factor, cells, nodes, self.symmetry, self.confinement, *images)
+
+    def with_images(self, mirrors: tuple[float, ...], rotations: int) -> "KinkedFourierBasis":
+        """Return the same basis with other axes and rotations that give images."""
+        fixed = self.factor, self.cells, self.nodes, self.symmetry, self.confinement
+        return KinkedFourierBasis(*fixed, mirrors, rotations)
 
     def gibbs(self, field: Floats) -> Gibbs:
         """Return stacked moments of the Gibbs density of a field, zero beyond nodes/2, and log(Z / 2 pi)."""
@@ -140,6 +157,10 @@ class KinkedFourierBasis(FourierBasis):
         moments = self._moments(product)
         log_partition = _normalised(moments, offset)
         return Gibbs(np.concatenate([moments.real, -moments.imag]), top + self.factor.shift + log_partition)
+
+    def density(self, field: Floats, log_partition: float) -> Floats:
+        """Return values on the nodes whose sums with polynomials are those of the Gibbs density of a field."""
+        return _unfolded(self._smooth(field), self._excess, self.factor, log_partition)
 
     def agrees(self, field: Floats, moments: Floats) -> bool:
         """Return whether the smooth factor has no degrees beyond half of the nodes."""
@@ -157,6 +178,12 @@ class KinkedFourierBasis(FourierBasis):
         transform.values[:] = values
         transform.analyse()
         return np.asarray(transform.coefficients / (2 * self.nodes))
+
+
+def _unfolded(smooth: Floats, excess: Floats, factor: Boltzmann, log_partition: float) -> Floats:
+    """Return the product of both factors over Z."""
+    product, offset, top = _multiplied(smooth, excess, factor)
+    return np.asarray((product + offset) * math.exp(top + factor.shift - log_partition))
 
 
 def _multiplied(smooth: Floats, excess: Floats, factor: Boltzmann) -> tuple[Floats, float, float]:

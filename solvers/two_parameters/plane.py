@@ -25,7 +25,7 @@ from ..bases import EPS, Basis, Floats, Integers
 from ..bases.confining import ConfiningField
 from ..computed import computed_once
 from ..domains import solvers_of
-from ..significant import common_symmetry
+from ..significant import common_symmetry, confining_degree
 from ..sizing import common_field
 from ..sphere import Group, symmetry_of_field
 from .coefficients import Coefficients, Couplings
@@ -111,6 +111,12 @@ class Plane:
                     moved = self.problem.confinement.with_parameter(own, value)
                     found.append(self.problem.replace(confinement=moved))
         return found
+
+    @computed_once
+    def by_factor(self) -> bool:
+        """Whether bases have the factor exp(-V/D) of the confinement, whose multipliers decay too slowly."""
+        takes_kinks = solvers_of(self.problem).geometry.takes_kinks
+        return takes_kinks and any(confining_degree(each) is None for each in self.samples)
 
     @computed_once
     def zonal(self) -> bool:
@@ -299,9 +305,12 @@ class Plane:
         if not degrees.size:
             return degrees
         coefficients = self.coefficients(x, q, degrees)
-        slopes = coefficients.slopes
+        attractions, forces = coefficients.slopes
         keep = np.zeros(degrees.size, dtype=bool)
-        for row in (coefficients.attractions, coefficients.forces, *slopes[0], *slopes[1]):
+        rows = [coefficients.attractions, *attractions]
+        if not self.by_factor:
+            rows += [coefficients.forces, *forces]
+        for row in rows:
             sizes = np.abs(row)
             keep |= sizes > NEGLIGIBLE * sizes.max(initial=0.0)
         return degrees[keep]
@@ -311,7 +320,7 @@ class Plane:
         domain = self.problem.domain
         if self.potential_at(x, q).relative_tail_bound(domain, degree) > NEGLIGIBLE:
             return False
-        if self.problem.confinement is None:
+        if self.problem.confinement is None or self.by_factor:
             return True
         return bool(self.confinement_at(x, q).tail_bound(domain, degree) <= EPS * self.noise_at(x, q))
 

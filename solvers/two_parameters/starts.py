@@ -362,7 +362,7 @@ def require_followed(start: Start) -> None:
         )
     if problem.confinement is not None and (start.has_orders or not problem.zonal):
         require(problem, Capability.GIBBS_MAP, "curves of states without an axis in a confinement")
-    if confining_degree(problem) is None:
+    if confining_degree(problem) is None and not solvers_of(problem).geometry.takes_kinks:
         raise NotResolved(
             f"curves in a confinement with a kink or a singularity, as {problem.confinement!r} has, are not "
             "followed: its multipliers decay too slowly"

@@ -78,7 +78,9 @@ class AtState:
         self.weighted, self.place, self.coefficients = weighted, place, coefficients
         self.unknown = b
         self.moments = b / weights
-        self.field = coefficients.attractions * self.moments + coefficients.forces
+        self.field = coefficients.attractions * self.moments
+        if basis.confinement is None:
+            self.field += coefficients.forces
         self.gibbs = self._gibbs()
         self.means = basis.means(self.gibbs.moments)
         self.residual = b - weights * self.means
@@ -169,7 +171,8 @@ class GradientState(AtState):
     def field_slopes(self) -> Floats:
         """The derivatives of the field in x and q at fixed moments, (2, size)."""
         attractions, forces = self.coefficients.slopes
-        return np.asarray(attractions * self.moments + forces)
+        slopes = attractions * self.moments
+        return np.asarray(slopes + forces if self.weighted.basis.confinement is None else slopes)
 
     @computed_once
     def slopes(self) -> Floats:
@@ -203,12 +206,17 @@ class GradientState(AtState):
     def third_moments(self, chi: Floats, phi: Floats) -> Floats:
         """Return <(chi - <chi>)(phi - <phi>)(c - <c>)> of the modes c, chi and phi being sums of them."""
         basis = self.weighted.basis
-        density = np.exp(basis.synthesise(self.field) - self.gibbs.log_partition)
+        density = basis.density(self.field, self.gibbs.log_partition)
         density *= basis.synthesise(chi) - chi @ self.means
         density *= basis.synthesise(phi) - phi @ self.means
         moments = basis.analyse(density)
         third: Floats = basis.means(moments) - moments.item(0) * self.means
         return third
+
+    @property
+    def _confined(self) -> bool:
+        """Whether a confinement acts."""
+        return self.weighted.basis.confinement is not None or bool(self.coefficients.forces.any())
 
     @computed_once
     def energy(self) -> float:
@@ -219,7 +227,7 @@ class GradientState(AtState):
         """
         basis, sigma = self.weighted.basis, self.coefficients.attractions
         quadratic = 0.5 * sigma * self.moments**2
-        if self.coefficients.forces.any() or dasum(quadratic) > SMALL:
+        if self._confined or dasum(quadratic) > SMALL:
             return float(quadratic.sum()) - self.gibbs.log_partition
         strengths = sigma * basis.squares
         cubic = basis.mean_beyond_quadratic(self.field)
@@ -235,7 +243,8 @@ class GradientState(AtState):
     def energy_slopes(self) -> Floats:
         """The derivatives of the free energy in x and q, (2,)."""
         attractions, forces = self.coefficients.slopes
-        return np.asarray(attractions @ (self.moments * (0.5 * self.moments - self.means)) - forces @ self.means)
+        slopes = attractions @ (self.moments * (0.5 * self.moments - self.means))
+        return np.asarray(slopes - forces @ self.means if self.weighted.basis.confinement is None else slopes)
 
     def resolves(self) -> bool:
         """Return whether the quadrature resolves the density: its last moments are at rounding level."""
