@@ -7,7 +7,7 @@ They are integrals over the values of V itself, by Gauss rules on panels divided
 """
 
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -31,12 +31,12 @@ TOGETHER = 64
 
 
 class Panels(NamedTuple):
-    """Nodes and weights of a composite rule on [0, pi], and its relative error."""
+    """Nodes (n,) and weights of a composite rule on [0, pi], values of m functions (n, m), and relative errors (m,)."""
 
     nodes: Floats
     weights: Floats
     values: Floats
-    lost: float
+    lost: Floats
 
 
 def boltzmann_factor(problem: Equation, symmetry: int, cells: int) -> Boltzmann:
@@ -47,82 +47,123 @@ def boltzmann_factor(problem: Equation, symmetry: int, cells: int) -> Boltzmann:
     NotResolved
         If it cannot be integrated to rounding level.
     """
-    confinement: Any = problem.confinement
-    return _factor(confinement, problem.domain, problem.noise, symmetry, cells)
+    return _factors((_Factor.of(problem),), symmetry, cells)[0]
+
+
+def boltzmann_factors(problems: Sequence[Equation], symmetry: int, cells: int) -> list[Boltzmann]:
+    """Return the factors of several problems, as :func:`boltzmann_factor`, by one rule for all.
+
+    Raises
+    ------
+    NotResolved
+        If one cannot be integrated to rounding level.
+    """
+    return _factors(tuple(map(_Factor.of, problems)), symmetry, cells)
+
+
+class _Factor(NamedTuple):
+    """What a factor depends on."""
+
+    confinement: Any
+    domain: Domain
+    noise: float
+
+    @classmethod
+    def of(cls, problem: Equation) -> "_Factor":
+        return cls(problem.confinement, problem.domain, problem.positive_noise)
+
+    def field(self, symmetry: int, angle: Floats) -> Floats:
+        """Return -(V - <V>)/D at angles in units of cells."""
+        confinement, mean = self.confinement, float(self.confinement.multipliers(self.domain, 0)[0])
+        with np.errstate(all="ignore"):
+            return np.asarray(-(confinement.values(angle / symmetry) - mean) / self.noise, dtype=float)
 
 
 @functools.lru_cache(maxsize=16)
-def _factor(confinement: Any, domain: Domain, noise: float, symmetry: int, cells: int) -> Boltzmann:
-    mean = float(confinement.multipliers(domain, 0)[0])
-    # The two halves of the circle are one for an even confinement.
-    sides = (1.0,) if confinement.even else (1.0, -1.0)
-
-    def field(angle: Floats) -> Floats:
-        with np.errstate(all="ignore"):
-            return np.asarray(-(confinement.values(angle / symmetry) - mean) / noise, dtype=float)
-
+def _factors(wanted: tuple[_Factor, ...], symmetry: int, cells: int) -> list[Boltzmann]:
+    # The two halves of the circle are one for even confinements.
+    sides = (1.0,) if all(each.confinement.even for each in wanted) else (1.0, -1.0)
     angles = np.pi * (np.arange(SAMPLES) + 0.5) / SAMPLES
-    sampled = np.concatenate([field(side * angles) for side in sides])
-    top = float(sampled.max())
-    weak = bool(np.abs(sampled).max() < SMALL_FIELD)
-    shift = 0.0 if weak else top
-    noise_of_values = 64.0 * EPS * (1.0 + float(np.abs(sampled).max()))
+    sampled = np.array([[each.field(symmetry, side * angles) for side in sides] for each in wanted])
+    tops, largest = sampled.max(axis=(1, 2)), np.abs(sampled).max(axis=(1, 2))
+    weak = largest < SMALL_FIELD
+    shifts = np.where(weak, 0.0, tops)
+    noises = 64.0 * EPS * (1.0 + largest)
 
-    def factor(side: float, angle: Floats) -> Floats:
+    def factors(side: float, angle: Floats) -> Floats:
+        values = np.stack([each.field(symmetry, side * angle) for each in wanted], axis=-1)
         with np.errstate(all="ignore"):
-            values = field(side * angle)
-            return np.asarray(np.expm1(values) if weak else np.exp(values - shift))
+            values[..., weak] = np.expm1(values[..., weak])
+            values[..., ~weak] = np.exp(values[..., ~weak] - shifts[~weak])
+        return values
 
     halves: list[Any] = []
     for side in sides:
-        rule = _panels(functools.partial(factor, side), noise_of_values)
-        if not rule.lost <= LOST:
+        rule = _panels(functools.partial(factors, side), noises)
+        if not (rule.lost <= LOST).all():
+            worst = wanted[int(np.argmax(rule.lost > LOST))]
             raise NotResolved(
-                f"exp(-V/D) of the confinement {confinement.name!r} at noise {noise:g} cannot be integrated to "
-                "rounding level: its integral diverges or nearly so; take a larger noise or a weaker confinement"
+                f"exp(-V/D) of the confinement {worst.confinement.name!r} at noise {worst.noise:g} cannot be "
+                "integrated to rounding level: its integral diverges or nearly so; take a larger noise or a weaker "
+                "confinement"
             )
-        halves.append(_means_of_waves(rule.nodes, rule.weights * rule.values / np.pi, cells + 1))
+        halves.append(_means_of_waves(rule.nodes, rule.weights[:, None] * rule.values / np.pi, cells + 1))
     moments = halves[0].real if len(halves) == 1 else 0.5 * (halves[0] + halves[1].conj())
-    return Boltzmann(moments, 1.0 if weak else 0.0, shift)
+    return [
+        Boltzmann(column, 1.0 if small else 0.0, float(shift))
+        for column, small, shift in zip(np.ascontiguousarray(moments.T), weak.tolist(), shifts, strict=True)
+    ]
 
 
 def _means_of_waves(nodes: Floats, weighted: Floats, count: int) -> Any:
-    """Return the sums of exp(-ikt), k < count, by cos((k + r) t) = cos kt cos rt - sin kt sin rt for a few r."""
+    """Return the sums of exp(-ikt), k < count, (count, m), with weights (n, m).
+
+    By cos((k + r) t) = cos kt cos rt - sin kt sin rt for a few r.
+    """
     phases = np.multiply.outer(np.arange(TOGETHER), nodes)
     cosines, sines = np.cos(phases), np.sin(phases)
     parts = []
     for first in range(0, count, TOGETHER):
-        even, odd = weighted * np.cos(first * nodes), weighted * np.sin(first * nodes)
+        even, odd = weighted * np.cos(first * nodes)[:, None], weighted * np.sin(first * nodes)[:, None]
         parts.append(cosines @ even - sines @ odd - 1j * (sines @ even + cosines @ odd))
     return np.concatenate(parts)[:count]
 
 
-def _panels(function: Callable[[Floats], Floats], noise: float) -> Panels:
+def _panels(functions: Callable[[Floats], Floats], noises: Floats) -> Panels:
     """Return the rule on panels divided until the last Legendre coefficients on each are rounding noise.
 
-    ``noise`` is that of the values, relative to the largest of a panel.
+    Parameters
+    ----------
+    functions
+        Those to be integrated, (..., m) at angles.
+    noises : (m,) float
+        Those of the values, relative to the largest of a panel.
     """
     points, weights = np.polynomial.legendre.leggauss(POINTS)
     last = np.polynomial.legendre.legvander(points, POINTS - 1)[:, -2:] * weights[:, None] * (POINTS - 1.0)
     edges = np.linspace(0.0, np.pi, PANELS + 1)
     left, right = edges[:-1], edges[1:]
     accepted: list[tuple[Floats, Floats, Floats]] = []
-    total, lost = 0.0, 0.0
+    total, lost = np.zeros(noises.size), np.zeros(noises.size)
     while left.size:
         half = 0.5 * (right - left)
         nodes = (left + half)[:, None] + half[:, None] * points
-        values = function(nodes)
+        values = functions(nodes)
         sizes = np.abs(values).max(axis=1)
         finite = np.isfinite(sizes)
-        values[~finite] = 0.0
-        total = total or float(half @ np.abs(values) @ weights)
-        tails = np.abs(values @ last).sum(axis=1)
-        fine = finite & ((tails <= noise * sizes) | (tails * half <= NEGLIGIBLE * total))
+        values[~finite[:, None] & np.ones_like(values, dtype=bool)] = 0.0
+        if not total.any():
+            total = half @ np.einsum("pqm,q->pm", np.abs(values), weights)
+        tails = np.abs(np.einsum("pqm,qk->pmk", values, last)).sum(axis=2)
+        smooth = finite & ((tails <= noises * sizes) | (tails * half[:, None] <= NEGLIGIBLE * total))
+        fine = smooth.all(axis=1)
         narrow = ~fine & ((half < NARROWEST * left) | (half < SMALLEST) | (left.size > MOST_PANELS))
-        lost += float(np.where(finite, tails * half, np.inf)[narrow].sum())
+        lost += np.where(finite, tails * half[:, None], np.inf)[narrow].sum(axis=0)
         done = fine | narrow
-        accepted.append((nodes[done].ravel(), (half[:, None] * weights)[done].ravel(), values[done].ravel()))
+        accepted.append(
+            (nodes[done].ravel(), (half[:, None] * weights)[done].ravel(), values[done].reshape(-1, noises.size))
+        )
         middle = (left + half)[~done]
         left, right = np.concatenate([left[~done], middle]), np.concatenate([middle, right[~done]])
     nodes, sizes, values = (np.concatenate(parts) for parts in zip(*accepted, strict=True))
-    return Panels(nodes, sizes, values, lost / total if total > 0.0 else np.inf)
+    return Panels(nodes, sizes, values, np.where(total > 0.0, lost / np.where(total > 0.0, total, 1.0), np.inf))

@@ -22,17 +22,25 @@ class Boltzmann(NamedTuple):
 
     ``moments`` are the means of g with the cosines by cell from 0, angles counted from the axis of the basis, or,
     for a confinement with sines, with exp(-ikt). The offset is 1 for a weak confinement, whose g keeps its relative
-    accuracy, and 0 for others.
+    accuracy, and 0 for others. ``slope`` has the moments of the derivative of the factor in a parameter over
+    e^shift, None where none is known.
     """
 
     moments: Any
     offset: float
     shift: float
+    slope: Any = None
 
     def about(self, angle: float) -> "Boltzmann":
-        """Return the factor with angles, in units of cells, counted from another axis of the confinement."""
-        signs = np.rint(np.cos(angle * np.arange(self.moments.size)))
-        return self._replace(moments=signs * self.moments)
+        """Return the factor with angles, in units of cells, counted from an axis of the confinement."""
+        slope = None if self.slope is None else _about(self.slope, angle)
+        return self._replace(moments=_about(self.moments, angle), slope=slope)
+
+
+def _about(moments: Any, angle: float) -> Floats:
+    """Return moments counted from an axis: of two axes only signs are turned."""
+    turned = np.exp(1j * angle * np.arange(moments.size))
+    return np.asarray((turned * moments).real if np.iscomplexobj(moments) else np.rint(turned.real) * moments)
 
 
 class KinkedCosineBasis(CosineBasis):
@@ -61,11 +69,7 @@ class KinkedCosineBasis(CosineBasis):
         self.factor = factor
         self.most_nodes = factor.moments.size - 1
         self.most_cells = self.most_nodes // 4
-        transform = planned(CosineTransform, nodes)
-        transform.input[:] = 0.0
-        transform.input[:nodes] = factor.moments[:nodes]
-        transform.execute()
-        self._excess = transform.output.copy()
+        self._excess = self._series(factor.moments)
 
     def resized(self, cells: Integers, nodes: int) -> "KinkedCosineBasis":
         """Return the same basis with other cells and another number of nodes."""
@@ -77,6 +81,11 @@ class KinkedCosineBasis(CosineBasis):
         confinement = super().about(axis).confinement
         factor = self.factor.about(self.symmetry * (axis - self.axis))
         return KinkedCosineBasis(factor, self.cells, self.nodes, self.symmetry, confinement, axis)
+
+    def with_factor(self, factor: Boltzmann) -> "KinkedCosineBasis":
+        """Return the same basis with another factor, whose angles count from 0."""
+        turned = factor.about(self.symmetry * self.axis)
+        return KinkedCosineBasis(turned, self.cells, self.nodes, self.symmetry, self.confinement, self.axis)
 
     def gibbs(self, field: Floats) -> Gibbs:
         """Return moments 0..nodes of the Gibbs density of a field, zero beyond nodes/2, and log(Z / 2 pi)."""
@@ -92,6 +101,18 @@ class KinkedCosineBasis(CosineBasis):
     def agrees(self, field: Floats, moments: Floats) -> bool:
         """Return whether the smooth factor has no degrees beyond half of the nodes."""
         return _resolves(self, self._smooth(field), self._excess)
+
+    def slope(self, field: Floats, log_partition: float) -> Floats:
+        """Return the derivative of the Gibbs density by that of its factor, Z and the field fixed, as values."""
+        return _slope_of(self, self._smooth(field), log_partition)
+
+    def _series(self, moments: Floats) -> Floats:
+        """Return the values on the nodes of the series of some moments."""
+        transform = planned(CosineTransform, self.nodes)
+        transform.input[:] = 0.0
+        transform.input[: self.nodes] = moments[: self.nodes]
+        transform.execute()
+        return transform.output.copy()
 
     def _smooth(self, field: Floats) -> Floats:
         transform = planned(CosineTransform, self.nodes)
@@ -134,17 +155,18 @@ class KinkedFourierBasis(FourierBasis):
         self.factor = factor
         self.most_nodes = factor.moments.size - 1
         self.most_cells = self.most_nodes // 4
-        transform = planned(FourierTransform, 2 * nodes)
-        transform.coefficients[:] = 0.0
-        transform.coefficients[:nodes] = factor.moments[:nodes]
-        transform.synthesise()
-        self._excess = transform.values.copy()
+        self._excess = self._series(factor.moments)
 
     def resized(self, cells: Integers, nodes: int) -> "KinkedFourierBasis":
         """Return the same basis with other cells and another number of nodes."""
         nodes = max(nodes, 4 * int(cells.max()))
         images = self.mirrors, self.rotations
         return KinkedFourierBasis(self.factor, cells, nodes, self.symmetry, self.confinement, *images)
+
+    def with_factor(self, factor: Boltzmann) -> "KinkedFourierBasis":
+        """Return the same basis with another factor, whose angles count from 0."""
+        images = self.mirrors, self.rotations
+        return KinkedFourierBasis(factor, self.cells, self.nodes, self.symmetry, self.confinement, *images)
 
     def with_images(self, mirrors: tuple[float, ...], rotations: int) -> "KinkedFourierBasis":
         """Return the same basis with other axes and rotations that give images."""
@@ -166,6 +188,18 @@ class KinkedFourierBasis(FourierBasis):
         """Return whether the smooth factor has no degrees beyond half of the nodes."""
         return _resolves(self, self._smooth(field), self._excess)
 
+    def slope(self, field: Floats, log_partition: float) -> Floats:
+        """Return the derivative of the Gibbs density by that of its factor, Z and the field fixed, as values."""
+        return _slope_of(self, self._smooth(field), log_partition)
+
+    def _series(self, moments: NDArray[Any]) -> Floats:
+        """Return the values on the nodes of the series of some moments."""
+        transform = planned(FourierTransform, 2 * self.nodes)
+        transform.coefficients[:] = 0.0
+        transform.coefficients[: self.nodes] = moments[: self.nodes]
+        transform.synthesise()
+        return transform.values.copy()
+
     def _smooth(self, field: Floats) -> Floats:
         transform, count = planned(FourierTransform, 2 * self.nodes), self.cells.size
         transform.coefficients[:] = 0.0
@@ -184,6 +218,14 @@ def _unfolded(smooth: Floats, excess: Floats, factor: Boltzmann, log_partition: 
     """Return the product of both factors over Z."""
     product, offset, top = _multiplied(smooth, excess, factor)
     return np.asarray((product + offset) * math.exp(top + factor.shift - log_partition))
+
+
+def _slope_of(
+    basis: "KinkedCosineBasis | KinkedFourierBasis", smooth: Floats, log_partition: float
+) -> Floats:
+    """Return the product of the smooth factor and the derivative of the other over Z."""
+    assert basis.factor.slope is not None
+    return np.asarray(np.exp(smooth + (basis.factor.shift - log_partition)) * basis._series(basis.factor.slope))
 
 
 def _multiplied(smooth: Floats, excess: Floats, factor: Boltzmann) -> tuple[Floats, float, float]:

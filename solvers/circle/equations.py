@@ -35,5 +35,5 @@ def basis_of(problem: Equation, symmetry: int, size: Size, *, even: bool) -> Bas
     if axis is None:
         return KinkedFourierBasis(factor, cells, nodes, symmetry, confinement)
     if np.iscomplexobj(factor.moments):
-        factor = factor._replace(moments=from_axis(factor.moments, axis, symmetry, 0))
+        factor = factor.about(symmetry * axis)
     return KinkedCosineBasis(factor, cells, nodes, symmetry, confinement, axis)
