@@ -26,6 +26,8 @@ NEGLIGIBLE, MOST_PANELS = 1e-3 * EPS, 20000
 NARROWEST, SMALLEST = 1e-13, 1e-290
 # Share of the integral that may be lost.
 LOST = 1e-13
+# The last moment that is taken, and with it the most nodes of densities.
+MOST_MOMENTS = 2048
 # Degrees whose waves are summed at once.
 TOGETHER = 64
 

@@ -19,10 +19,10 @@ from numpy.polynomial import chebyshev
 from meanfield import Equation, InvalidInput, NotResolved, Number
 
 from .bases import EPS, Boltzmann, Floats
-from .boltzmann import boltzmann_factor, boltzmann_factors
+from .boltzmann import MOST_MOMENTS, boltzmann_factor, boltzmann_factors
 
-# Points of an interval, and the share of the largest coefficient that the last two may have.
-POINTS, SMALL = 24, 8.0 * EPS
+# Points of an interval, and the last coefficients that are rounding, up to this share of the largest.
+POINTS, LAST, SMALL = 24, 6, 32.0 * EPS
 # Intervals to begin with have this length in units of the parameter, and are halved so often at most.
 LENGTH, HALVINGS = 0.5, 6
 
@@ -38,12 +38,10 @@ class FactorAlong:
         The parameter.
     unit
         A change of the parameter by which the factor changes by something of its own size.
-    cells
-        The last moment.
     """
 
-    def __init__(self, problem_at: Callable[[Number], Equation], name: str, unit: float, cells: int) -> None:
-        self._problem_at, self._name, self._unit, self._cells = problem_at, name, unit, cells
+    def __init__(self, problem_at: Callable[[Number], Equation], name: str, unit: float) -> None:
+        self._problem_at, self._name, self._unit = problem_at, name, unit
         self._pieces: dict[tuple[int, int, int], _Piece | None] = {}
         self._at = functools.lru_cache(maxsize=32)(self._evaluated)
 
@@ -70,7 +68,7 @@ class FactorAlong:
             if piece is not None:
                 return piece.at(value)
         # What is wrong at the value itself is said there.
-        boltzmann_factor(self._problem_at(value), symmetry, self._cells)
+        boltzmann_factor(self._problem_at(value), symmetry, MOST_MOMENTS)
         raise NotResolved(
             f"the factor exp(-V/D) of the confinement is not smooth in {self._name} at {value:.12g}; let the "
             "interval end beside it"
@@ -81,21 +79,21 @@ class FactorAlong:
         places = chebyshev.chebpts1(POINTS)
         try:
             problems = [self._problem_at(value) for value in (low + 0.5 * length * (1.0 + places)).tolist()]
-            factors = boltzmann_factors(problems, symmetry, self._cells)
+            factors = boltzmann_factors(problems, symmetry, MOST_MOMENTS)
         except (InvalidInput, NotResolved):
             return None
         weak = all(factor.offset for factor in factors)
-        masses = np.array([factor.offset + factor.moments[0].real for factor in factors])
-        rows = np.array([factor.moments for factor in factors]) / masses[:, None]
+        beyond = np.array([factor.offset + factor.moments[0].real - 1.0 for factor in factors])
+        rows = np.array([factor.moments for factor in factors]) / (1.0 + beyond)[:, None]
         rows[:, 0] = 0.0 if weak else 1.0
-        logarithms = np.log(masses) + np.array([factor.shift for factor in factors])
+        logarithms = np.log1p(beyond) + np.array([factor.shift for factor in factors])
         transform = chebyshev.chebvander(places, POINTS - 1).T * (2.0 / POINTS)
         transform[0] *= 0.5
         moments, log_masses = transform @ rows, transform @ logarithms
-        smooth = all(
-            np.abs(coefficients[-2:]).max() <= SMALL * np.abs(coefficients).max(initial=0.0)
-            for coefficients in (moments, log_masses)
-        )
+        # Log mass counts by what the mass changes.
+        sizes = np.abs(moments).max(), max(1.0, float(np.abs(log_masses).max()))
+        tails = np.abs(moments[-LAST:]).max(), np.abs(log_masses[-LAST:]).max()
+        smooth = all(tail <= SMALL * size for tail, size in zip(tails, sizes, strict=True))
         return _Piece(low, length, moments, log_masses, float(weak)) if smooth else None
 
 

@@ -220,9 +220,7 @@ def _unfolded(smooth: Floats, excess: Floats, factor: Boltzmann, log_partition: 
     return np.asarray((product + offset) * math.exp(top + factor.shift - log_partition))
 
 
-def _slope_of(
-    basis: "KinkedCosineBasis | KinkedFourierBasis", smooth: Floats, log_partition: float
-) -> Floats:
+def _slope_of(basis: "KinkedCosineBasis | KinkedFourierBasis", smooth: Floats, log_partition: float) -> Floats:
     """Return the product of the smooth factor and the derivative of the other over Z."""
     assert basis.factor.slope is not None
     return np.asarray(np.exp(smooth + (basis.factor.shift - log_partition)) * basis._series(basis.factor.slope))

@@ -5,15 +5,15 @@ import numpy as np
 from meanfield import Equation
 
 from ..bases import Basis, CosineBasis, FourierBasis, KinkedCosineBasis, KinkedFourierBasis
-from ..boltzmann import boltzmann_factor
+from ..boltzmann import MOST_MOMENTS, boltzmann_factor
 from ..significant import confining_degree, even_size
 from ..sizing import Size
 from .axes import axis_of, from_axis
 
 # Nodes to start with: transforms are fast, and having twice as many costs less than taking them later.
 FEWEST = 128
-# Nodes to start with where the confinement has a kink, and at most: as many moments of exp(-V/D) are known.
-FEWEST_KINKED, MOST_KINKED = 1024, 2048
+# Nodes to start with where the confinement has a kink.
+FEWEST_KINKED = 1024
 
 
 def basis_of(problem: Equation, symmetry: int, size: Size, *, even: bool) -> Basis:
@@ -31,7 +31,7 @@ def basis_of(problem: Equation, symmetry: int, size: Size, *, even: bool) -> Bas
             return FourierBasis(cells, nodes, symmetry, confinement)
         return CosineBasis(cells, nodes, symmetry, confinement, axis)
     nodes = max(FEWEST_KINKED, even_size(4 * int(cells.max())))
-    factor = boltzmann_factor(problem, symmetry, MOST_KINKED)
+    factor = boltzmann_factor(problem, symmetry, MOST_MOMENTS)
     if axis is None:
         return KinkedFourierBasis(factor, cells, nodes, symmetry, confinement)
     if np.iscomplexobj(factor.moments):

@@ -82,7 +82,11 @@ class GradientBlock(ComplementaryBlock):
     def _response_slopes(self, chi: Floats, phi: Floats) -> tuple[Floats, Floats]:
         third, product = self.complement.products(self._response, self.degrees, chi, phi)
         third = third - product * self.state.means
-        return third * self.state.coefficients.attractions, self.state.field_slopes @ third
+        in_place, change = self.state.field_slopes @ third, self.state.factor_change
+        if change is not None:
+            with_psi = float(chi @ self.complement.covariance(change.measure, self.degrees) @ phi)
+            in_place = in_place + self.state.coefficients.factor_slopes * (with_psi - product * change.mean)
+        return third * self.state.coefficients.attractions, in_place
 
 
 class SoftmaxBlock(ComplementaryBlock):

@@ -148,6 +148,11 @@ class Coefficients:
                 forces[row] = unit * self._force_slopes(name)
         return attractions, forces
 
+    @property
+    def factor_slopes(self) -> Floats:
+        """The derivatives, in x and q, of the parameter with which the factor of a confinement changes, (2,)."""
+        return self._plane.moved_by
+
     @computed_once
     def place(self) -> Place:
         """The point of the plane."""

@@ -13,6 +13,7 @@ interval, and in units of its length, so that its coordinate is positive too.
 
 import contextlib
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -21,10 +22,11 @@ import numpy.typing as npt
 from meanfield import Equation, InvalidInput, Number
 from meanfield.equations import NEGLIGIBLE, Capability, is_velocity
 
-from ..bases import EPS, Basis, Floats, Integers
+from ..bases import EPS, Basis, Floats, Integers, KinkedCosineBasis, KinkedFourierBasis
 from ..bases.confining import ConfiningField
 from ..computed import computed_once
 from ..domains import solvers_of
+from ..factors import FactorAlong
 from ..significant import common_symmetry, confining_degree
 from ..sizing import common_field
 from ..sphere import Group, symmetry_of_field
@@ -117,6 +119,35 @@ class Plane:
         """Whether bases have the factor exp(-V/D) of the confinement, whose multipliers decay too slowly."""
         takes_kinks = solvers_of(self.problem).geometry.takes_kinks
         return takes_kinks and any(confining_degree(each) is None for each in self.samples)
+
+    @computed_once
+    def moving(self) -> tuple[str, ...]:
+        """The parameters with which the factor exp(-V/D) changes, where bases have that."""
+        if not self.by_factor:
+            return ()
+        return tuple(name for name in self.names if self.roles[name][0] in ("noise", "confinement"))
+
+    @computed_once
+    def _factor(self) -> FactorAlong:
+        (name,) = self.moving
+        unit = self.unit if name == self.other else self.length
+        return FactorAlong(partial(self.problem.with_parameter, name), name, unit)
+
+    def in_place(self, basis: Basis, x: float, q: float) -> Basis:
+        """Return the basis of a state at x and q: with the factor there, if bases have that and it changes."""
+        if not self.moving:
+            return basis
+        value = x * self.unit if self.moving[0] == self.other else self.first(q)
+        assert isinstance(basis, KinkedCosineBasis | KinkedFourierBasis)
+        return basis.with_factor(self._factor.at(value, basis.symmetry))
+
+    @computed_once
+    def moved_by(self) -> Floats:
+        """The derivatives, in x and q, of the parameter with which the factor changes, (2,); zero without any."""
+        if not self.moving:
+            return np.zeros(2)
+        (name,) = self.moving
+        return np.array([self.unit, 0.0] if name == self.other else [0.0, self.length])
 
     @computed_once
     def zonal(self) -> bool:

@@ -16,10 +16,20 @@ from typing import NamedTuple
 import numpy as np
 from scipy.linalg.blas import dasum
 
-from ..bases import EPS, Basis, Floats, Gibbs, Integers, log1p_beyond_linear, resolved
+from ..bases import (
+    EPS,
+    Basis,
+    Floats,
+    Gibbs,
+    Integers,
+    KinkedCosineBasis,
+    KinkedFourierBasis,
+    log1p_beyond_linear,
+    resolved,
+)
 from ..branches.continuation import length
 from ..computed import computed_once
-from ..geometry import Density, Measure
+from ..geometry import Density, Measure, Sampled
 from .coefficients import Coefficients
 
 # Below this sum of sigma a^2 the terms of the free energy are summed without their common second order.
@@ -177,12 +187,27 @@ class GradientState(AtState):
     @computed_once
     def slopes(self) -> Floats:
         """The derivatives of G in x and q, (2, size)."""
-        return np.asarray(-(self.field_slopes @ self.covariance) * self.weighted.weights)
+        changes = self.field_slopes @ self.covariance
+        if self.factor_change is not None:
+            changes = changes + np.multiply.outer(self.coefficients.factor_slopes, self.factor_change.covariances())
+        return np.asarray(-changes * self.weighted.weights)
+
+    @computed_once
+    def factor_change(self) -> "FactorChange | None":
+        """What follows from the change of the factor of a confinement with kinks; None if it does not change."""
+        if not self.coefficients.factor_slopes.any():
+            return None
+        basis = self.weighted.basis
+        assert isinstance(basis, KinkedCosineBasis | KinkedFourierBasis)
+        return FactorChange(self, Sampled(basis, basis.slope(self.field, self.gibbs.log_partition)))
 
     def response_slopes(self, chi: Floats, changes: Floats) -> tuple[Floats, Floats]:
         """Return the derivatives of the change of <chi> under changes of the moments, in these and in x and q."""
         third = self.third_moments(chi, self.coefficients.attractions * changes)
         in_place = self.field_slopes @ third + self.coefficients.slopes[0] @ (changes * (self.covariance @ chi))
+        if self.factor_change is not None:
+            phi = self.coefficients.attractions * changes
+            in_place = in_place + self.coefficients.factor_slopes * self.factor_change.third_moment(chi, phi)
         return third * self.coefficients.attractions, in_place
 
     def asymmetry(self, null: tuple[Floats, Floats]) -> float:
@@ -244,6 +269,8 @@ class GradientState(AtState):
         """The derivatives of the free energy in x and q, (2,)."""
         attractions, forces = self.coefficients.slopes
         slopes = attractions @ (self.moments * (0.5 * self.moments - self.means))
+        if self.factor_change is not None:
+            slopes = slopes - self.coefficients.factor_slopes * self.factor_change.mean
         return np.asarray(slopes - forces @ self.means if self.weighted.basis.confinement is None else slopes)
 
     def resolves(self) -> bool:
@@ -254,3 +281,36 @@ class GradientState(AtState):
             if not resolved(basis, self.gibbs.moments, EPS * largest):
                 return False
         return not basis.needs_second_rule or basis.agrees(self.field, self.gibbs.moments)
+
+
+class FactorChange(NamedTuple):
+    r"""Means with the change :math:`\psi = \partial_p(-V/D)` of the field of a confinement with kinks.
+
+    Attributes
+    ----------
+    state
+        The state.
+    measure
+        The density times psi.
+    """
+
+    state: GradientState
+    measure: Sampled
+
+    @property
+    def mean(self) -> float:
+        """<psi>."""
+        return float(self.measure.moments.item(0))
+
+    def covariances(self) -> Floats:
+        """Return those of psi with the modes, (size,)."""
+        return self.state.weighted.basis.means(self.measure.moments) - self.mean * self.state.means
+
+    def third_moment(self, chi: Floats, phi: Floats) -> float:
+        """Return <(chi - <chi>)(phi - <phi>)(psi - <psi>)>, chi and phi being sums of the modes."""
+        moments, means, basis = self.measure.moments, self.state.means, self.state.weighted.basis
+        mean, of_modes = self.mean, basis.means(moments)
+        with_psi = basis.covariance(moments) + np.multiply.outer(of_modes, of_modes)
+        with_psi += mean * np.multiply.outer(means, means)
+        with_psi -= np.multiply.outer(means, of_modes) + np.multiply.outer(of_modes, means)
+        return float(chi @ (with_psi - mean * self.state.covariance) @ phi)
