@@ -33,7 +33,7 @@ TOGETHER = 64
 
 
 class Panels(NamedTuple):
-    """Nodes (n,) and weights of a composite rule on [0, pi], values of m functions (n, m), and relative errors (m,)."""
+    """Nodes and weights (n,) of a composite rule on [0, pi], values of functions (n, m), relative errors (m,)."""
 
     nodes: Floats
     weights: Floats

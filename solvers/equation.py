@@ -257,9 +257,8 @@ class StationaryEquation:
 
     def evaluation(self, b: Floats, gibbs: Gibbs) -> Evaluation:
         """Return residual and Gibbs density, which is known."""
-        residual = b if self._attractive else self.signs * b
-        residual = residual - self.signed_scales * self.basis.means(gibbs.moments)
-        return Evaluation(residual, gibbs)
+        signed = b if self._attractive else self.signs * b
+        return Evaluation(signed - self.signed_scales * self.basis.means(gibbs.moments), gibbs)
 
     def linearise(self, b: Floats, q: float, moments: Floats) -> tuple[Floats, Floats]:
         """Return the symmetric Jacobian and the derivative in q, rotation deflated.
@@ -285,8 +284,7 @@ class StationaryEquation:
         """Return cells, and the derivatives of the fields of solutions along their tangents, one row a solution."""
         coupling, slope = np.array([(solution.q, solution.tangent_q) for solution in solutions]).T[:, :, None]
         b, tangent = (np.array(rows) for rows in zip(*((s.b, s.tangent_b) for s in solutions), strict=True))
-        change: Floats = slope * b + coupling * tangent
-        return self.basis.cells, 2.0 * self.signed_scales * change
+        return self.basis.cells, np.asarray(2.0 * self.signed_scales * (slope * b + coupling * tangent))
 
     def response(self, b: Floats, q: float, moments: Floats) -> Floats:
         """Return the moments from which second moments of modes have the linearisation: those of the density."""
@@ -294,13 +292,16 @@ class StationaryEquation:
 
     def masses(self, b: Floats, q: float) -> Floats:
         """Return the masses of the nodes of a basis of densities about an axis, (n,) with sum one."""
-        profiles = self.basis.profiles
-        assert profiles is not None
-        return profiles.masses(self.field(b, q))
+        assert self.basis.profiles is not None
+        return self.basis.profiles.masses(self.field(b, q))
 
     def response_masses(self, b: Floats, q: float) -> Floats:
         """Return the masses from which second moments of modes have the linearisation: those of the density."""
         return self.masses(b, q)
+
+    def factor_changes(self, solutions: "Sequence[Solution]") -> Floats | None:
+        """Return the changes of moments along tangents beside those by the field of the modes; None without any."""
+        return None
 
     def moment_slopes(self, solution: "Solution") -> Floats:
         """Return the derivatives of the moments of densities on spheres along the tangent of a solution."""

@@ -1,8 +1,7 @@
 r"""The factor exp(-V/D) of a confinement with a kink along a parameter, with its derivative, by interpolation.
 
-Its mass and its moments over that, :math:`e^{L} n_k`, are smooth functions of a parameter p, also where a kink moves
-with it: integrals are, though values are not. On intervals short enough Chebyshev polynomials of a few degrees give
-them to rounding, and with them
+Its mass and its moments over that, :math:`e^{L} n_k`, are smooth functions of a parameter p such as the noise or a
+strength. On intervals short enough Chebyshev polynomials of a few degrees give them to rounding, and with them
 
 .. math:: \partial_p (e^{L} n_k) = e^{L} (n_k \partial_p L + \partial_p n_k) .
 
@@ -24,7 +23,7 @@ from .boltzmann import MOST_MOMENTS, boltzmann_factor, boltzmann_factors
 # Points of an interval, and the last coefficients that are rounding, up to this share of the largest.
 POINTS, LAST, SMALL = 24, 6, 32.0 * EPS
 # Intervals to begin with have this length in units of the parameter, and are halved so often at most.
-LENGTH, HALVINGS = 0.5, 6
+LENGTH, HALVINGS = 0.5, 8
 
 
 class FactorAlong:
@@ -70,8 +69,9 @@ class FactorAlong:
         # What is wrong at the value itself is said there.
         boltzmann_factor(self._problem_at(value), symmetry, MOST_MOMENTS)
         raise NotResolved(
-            f"the factor exp(-V/D) of the confinement is not smooth in {self._name} at {value:.12g}; let the "
-            "interval end beside it"
+            f"near {self._name} = {value:.12g} the moments of exp(-V/D) change too fast with it, as where a kink "
+            "of the confinement moves; vary the noise, a weight or the strength, or take a smooth confinement, of "
+            "neurons --activation tanh or gelu"
         )
 
     def _piece(self, low: float, length: float, symmetry: int) -> "_Piece | None":

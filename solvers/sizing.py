@@ -127,11 +127,11 @@ def equation_among(
 def in_confinement(problem: Equation, basis: Basis, geometry: Geometry) -> Basis:
     """Return the basis of the same densities in the confinement of a problem, free to rotate where it has none.
 
-    A basis that has a confinement of its own is returned as it is.
+    A basis that has the factor of a confinement is returned as it is.
     """
     if basis.invariants is not None and (problem.confinement is not None or basis.invariants.held_by is not None):
         return basis.invariants.standing_in(confining_field(problem))
-    if problem.confinement is None or basis.confinement is not None:
+    if problem.confinement is None or basis.kinked is not None:
         return basis
     size = Size(basis.cells, basis.nodes, confinement_field(problem, basis.symmetry, basis.nodes))
     found = geometry.basis(problem, basis.symmetry, size, even=basis.fourier is None)

@@ -23,6 +23,7 @@ from meanfield.harmonics import Modes, Rule
 
 if TYPE_CHECKING:
     from .confining import ConfiningField
+    from .fourier import FourierBasis
     from .representations import Group
 
 Floats = NDArray[np.float64]
@@ -100,6 +101,9 @@ class Fourier(Protocol):
 
     held_by: int | None
 
+    def with_images(self, mirrors: tuple[float, ...], rotations: int) -> "FourierBasis":
+        """Return the same basis with other axes and rotations that give images."""
+
     def means_from(self, moments: NDArray[np.complex128]) -> Floats:
         """Return the means of the modes by complex moments <exp(-ikt)> of degrees from 0, (size,)."""
 
@@ -174,13 +178,23 @@ class Invariants(Harmonics, Protocol):
         """Return packed cosine and sine coefficients of a sum of modes."""
 
 
+class Kinked(Protocol):
+    """Operations of bases of densities on the circle with a factor exp(-V/D) of a confinement with a kink."""
+
+    def with_factor(self, factor: Any) -> "Basis":
+        """Return the same basis with another factor, whose angles count from 0."""
+
+    def slope(self, field: Floats, log_partition: float) -> Floats:
+        """Return the derivative of the Gibbs density by that of its factor, Z and the field fixed, as values."""
+
+
 class Basis(Protocol):
     """Modes of densities invariant under some symmetries of the domain, and a quadrature for these densities.
 
     Densities even about an axis of the circle have its angle in ``axis``; elsewhere that is 0. ``even`` says that
-    sine moments about that axis vanish, ``modes`` what expanded moments mean. ``cosines``, ``fourier``, ``axial``,
-    ``profiles`` and ``invariants`` have operations of some bases only: each is the basis itself if it has them, and
-    else None.
+    sine moments about that axis vanish, ``modes`` what expanded moments mean. ``cosines``, ``fourier``, ``kinked``,
+    ``axial``, ``profiles`` and ``invariants`` have operations of some bases only: each is the basis itself if it
+    has them, and else None.
     """
 
     modes: Modes
@@ -204,6 +218,11 @@ class Basis(Protocol):
     @property
     def fourier(self) -> Fourier | None:
         """The operations of cosines and sines on the circle; None for other bases."""
+        return None
+
+    @property
+    def kinked(self) -> Kinked | None:
+        """The operations of bases with a factor exp(-V/D); None for other bases."""
         return None
 
     @property

@@ -82,6 +82,11 @@ class KinkedCosineBasis(CosineBasis):
         factor = self.factor.about(self.symmetry * (axis - self.axis))
         return KinkedCosineBasis(factor, self.cells, self.nodes, self.symmetry, confinement, axis)
 
+    @property
+    def kinked(self) -> "KinkedCosineBasis":
+        """The basis itself."""
+        return self
+
     def with_factor(self, factor: Boltzmann) -> "KinkedCosineBasis":
         """Return the same basis with another factor, whose angles count from 0."""
         turned = factor.about(self.symmetry * self.axis)
@@ -162,6 +167,11 @@ class KinkedFourierBasis(FourierBasis):
         nodes = max(nodes, 4 * int(cells.max()))
         images = self.mirrors, self.rotations
         return KinkedFourierBasis(self.factor, cells, nodes, self.symmetry, self.confinement, *images)
+
+    @property
+    def kinked(self) -> "KinkedFourierBasis":
+        """The basis itself."""
+        return self
 
     def with_factor(self, factor: Boltzmann) -> "KinkedFourierBasis":
         """Return the same basis with another factor, whose angles count from 0."""

@@ -19,6 +19,9 @@ def moment_arrays(points: list[Point]) -> Floats:
     (density,) = significant_moments(points)
     cells, slopes = field_slopes(points)
     derivative = moment_derivatives(density, cells, slopes)
+    changes = factor_changes(points)
+    if changes is not None:
+        derivative += changes[:, : density.shape[1]]
     if not basis.axis:
         return by_degree(points, density, derivative)
     cosines = basis.cosines
@@ -101,6 +104,11 @@ def _real_products(density: Floats, series: Floats) -> Floats:
     count = scipy.fft.next_fast_len(density.shape[1] + series.shape[1] - 1, real=True)
     product = scipy.fft.dct(series, 3, count) * scipy.fft.dct(density, 3, count)
     return np.asarray(scipy.fft.dct(product, 2)[:, : density.shape[1]] * (0.25 / count))
+
+
+def factor_changes(points: list[Point]) -> Floats | None:
+    """Return the changes of moments along the branch by a factor of the densities, one row a point; or None."""
+    return points[0].equation.factor_changes([point.solution for point in points])
 
 
 def field_slopes(points: list[Point]) -> tuple[Integers, Floats]:

@@ -20,7 +20,14 @@ from ..newton import NEUTRAL
 from ..sizing import equation_among
 from .axes import axis_of, confining_symmetry_in
 from .meeting import PRIMES
-from .moments import by_degree, complex_moments, field_slopes, moment_derivatives, significant_moments
+from .moments import (
+    by_degree,
+    complex_moments,
+    factor_changes,
+    field_slopes,
+    moment_derivatives,
+    significant_moments,
+)
 from .orbits import evened
 from .orbits import name_of as name_with_axis
 from .rotation import Complexes, best_angle, turned
@@ -52,7 +59,10 @@ def moment_arrays(points: list[Point]) -> Floats:
     density = _complex_rows(*significant_moments(points))
     cells, slopes = field_slopes(points)
     rows = _complex_rows(*np.split(slopes, 2, axis=1))
-    return by_degree(points, density, moment_derivatives(density, cells, rows))
+    derivative, changes = moment_derivatives(density, cells, rows), factor_changes(points)
+    if changes is not None:
+        derivative += _complex_rows(*np.split(changes, 2, axis=1))[:, : density.shape[1]]
+    return by_degree(points, density, derivative)
 
 
 def _complex_rows(cosine: Floats, sine: Floats) -> Complexes:

@@ -134,7 +134,18 @@ class ParameterEquation(StationaryEquation):
 
     def _basis_at(self, q: float) -> Basis:
         """Return the basis with the confinement at q."""
-        return self._in_forces(self._coefficients(q).forces) if self.path.moves_forces else self.basis
+        if not self.path.moves_forces:
+            return self.basis
+        if self.path.factor is None:
+            return self._in_forces(self._coefficients(q).forces)
+        return self._with_factor(q)
+
+    def _with_factor(self, q: float) -> Basis:
+        """Return the basis with the factor exp(-V/D) at q, beyond the ends that at an end."""
+        assert self.path.factor is not None
+        assert self.basis.kinked is not None
+        inside = min(max(q, ENDS[0]), ENDS[1])
+        return self.basis.kinked.with_factor(self.path.factor.at(self.path.value(inside), self.basis.symmetry))
 
     def _in_forces(self, forces: Any) -> Basis:
         """Return the basis in the confinement of some forces by degree, in one with an axis about that."""
@@ -156,6 +167,17 @@ class ParameterEquation(StationaryEquation):
         there = copy.copy(self)
         there.basis = self._basis_at(q)
         return StationaryEquation._nodes_suffice(there, b, q, moments)
+
+    def _forced(self, b: Floats, q: float) -> tuple[Floats, float]:
+        """Return the covariances of all moments with the change of the field of the confinement, and its mean."""
+        if self.path.factor is None:
+            return self._forcing(b, q, self._force_slope(q))
+        basis, field = self._with_factor(q), self.field(b, q)
+        gibbs = basis.gibbs(field)
+        assert basis.kinked is not None
+        moments = self.path.unit * basis.analyse(basis.kinked.slope(field, gibbs.log_partition))
+        mean = float(moments[0])
+        return moments - mean * gibbs.moments, mean
 
     def _forcing(self, b: Floats, q: float, values: Floats) -> tuple[Floats, float]:
         """Return the covariances of all moments with values on the nodes under the density, and their mean."""
@@ -193,7 +215,7 @@ class ParameterEquation(StationaryEquation):
         covariance = self.basis.covariance(moments) * self._ratios
         derivative = -covariance @ (coefficients.slopes[self.basis.degrees] * b)
         if self.path.moves_forces:
-            moved, _ = self._forcing(b, q, self._force_slope(q))
+            moved, _ = self._forced(b, q)
             derivative -= self.scales * self.basis.means(moved)
         jacobian = covariance * -coefficients.attractions[self.basis.degrees]
         jacobian.flat[:: b.size + 1] += 1.0
@@ -219,9 +241,15 @@ class ParameterEquation(StationaryEquation):
 
     def field_slopes(self, solutions: "Sequence[Solution]") -> tuple[Integers, Floats]:
         """Return cells, and the derivatives of the fields of solutions along their tangents, one row a solution."""
-        if self.path.moves_forces:
+        if self.path.moves_forces and self.path.factor is None:
             return self._slopes_by_cell(solutions)
         return self.basis.cells, np.array([self._field_slope(solution) for solution in solutions])
+
+    def factor_changes(self, solutions: "Sequence[Solution]") -> Floats | None:
+        """Return the changes of all moments along tangents by that of the factor exp(-V/D), a row a solution."""
+        if self.path.factor is None:
+            return None
+        return np.array([each.tangent_q * self._forced(each.b, each.q)[0] for each in solutions])
 
     def _slopes_by_cell(self, solutions: "Sequence[Solution]") -> tuple[Integers, Floats]:
         """Return all resolved cells, and the derivatives of the fields from those on the nodes."""
@@ -261,7 +289,7 @@ class ParameterEquation(StationaryEquation):
         """Return the derivative of the free energy gap along stationary states with respect to q."""
         means = b / self.scales
         slope = -0.5 * float((self._coefficients(q).slopes[self.basis.degrees] * means) @ means)
-        return slope - self._forcing(b, q, self._force_slope(q))[1] if self.path.moves_forces else slope
+        return slope - self._forced(b, q)[1] if self.path.moves_forces else slope
 
     def invariant(self, b: Floats, q: float, log_partition: float) -> float:
         """Return (F - F_uniform)/D at a stationary state."""
@@ -380,7 +408,7 @@ def along(
         significant = SignificantDegrees(multiples(basis.symmetry, basis.symmetry), True, basis.symmetry)
     cells = significant.degrees // basis.symmetry
     most = 2 * int(cells.max())
-    if path.moves_forces:
+    if path.moves_forces and path.factor is None:
         confining = [confining_degree(problem) for problem in path.samples]
         if None in confining:
             raise NotResolved(

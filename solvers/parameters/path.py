@@ -23,10 +23,13 @@ from meanfield.equations import Interaction, at_uniform
 
 from ..bases import EPS, Floats, Integers, multiples
 from ..bases.confining import ConfiningField, axial_places
+from ..domains import solvers_of
+from ..factors import FactorAlong
 from ..significant import (
     COMPARED_BY,
     SignificantDegrees,
     common_symmetry,
+    confining_degree,
     keep_axis,
     significant_among,
     starting_degrees,
@@ -195,6 +198,15 @@ class Path:
         """Whether the field of the confinement depends on the parameter."""
         role, _ = self.problem.place_of(self.name)
         return self.problem.confinement is not None and role in ("noise", "confinement")
+
+    @functools.cached_property
+    def factor(self) -> FactorAlong | None:
+        """The factor exp(-V/D) along the parameter where it has a kink and changes; else None."""
+        if not self.moves_forces or not solvers_of(self.problem).geometry.takes_kinks:
+            return None
+        if all(confining_degree(each) is not None for each in self.samples):
+            return None
+        return FactorAlong(lambda value: self.at(float(value)), self.name, self.unit)
 
     def vanishes(self, value: float) -> bool:
         """Return whether the confinement, which is there elsewhere, vanishes at a value of the parameter."""

@@ -22,7 +22,7 @@ import numpy.typing as npt
 from meanfield import Equation, InvalidInput, Number
 from meanfield.equations import NEGLIGIBLE, Capability, is_velocity
 
-from ..bases import EPS, Basis, Floats, Integers, KinkedCosineBasis, KinkedFourierBasis
+from ..bases import EPS, Basis, Floats, Integers
 from ..bases.confining import ConfiningField
 from ..computed import computed_once
 from ..domains import solvers_of
@@ -138,8 +138,8 @@ class Plane:
         if not self.moving:
             return basis
         value = x * self.unit if self.moving[0] == self.other else self.first(q)
-        assert isinstance(basis, KinkedCosineBasis | KinkedFourierBasis)
-        return basis.with_factor(self._factor.at(value, basis.symmetry))
+        assert basis.kinked is not None
+        return basis.kinked.with_factor(self._factor.at(value, basis.symmetry))
 
     @computed_once
     def moved_by(self) -> Floats:

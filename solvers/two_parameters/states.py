@@ -8,7 +8,8 @@ A state is that of its moments, :math:`a = \langle c\rangle_{\sigma a + f}`. The
 so that modes whose multiplier passes zero or changes sign are like any other, and that a length in them is
 bounded however many modes there are. The matrix is not symmetric; its left null vector is :math:`S^{-1}\Sigma u`
 for a right null vector :math:`S u`. All modes of the potential and of the confinement are unknowns; the basis
-has no confinement of its own.
+has no confinement of its own. Of a confinement with a kink on the circle it has the factor :math:`e^{-V/D}`, and
+the field is that of the potential alone.
 """
 
 from typing import NamedTuple
@@ -16,17 +17,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.linalg.blas import dasum
 
-from ..bases import (
-    EPS,
-    Basis,
-    Floats,
-    Gibbs,
-    Integers,
-    KinkedCosineBasis,
-    KinkedFourierBasis,
-    log1p_beyond_linear,
-    resolved,
-)
+from ..bases import EPS, Basis, Floats, Gibbs, Integers, log1p_beyond_linear, resolved
 from ..branches.continuation import length
 from ..computed import computed_once
 from ..geometry import Density, Measure, Sampled
@@ -89,7 +80,7 @@ class AtState:
         self.unknown = b
         self.moments = b / weights
         self.field = coefficients.attractions * self.moments
-        if basis.confinement is None:
+        if basis.kinked is None:
             self.field += coefficients.forces
         self.gibbs = self._gibbs()
         self.means = basis.means(self.gibbs.moments)
@@ -182,7 +173,7 @@ class GradientState(AtState):
         """The derivatives of the field in x and q at fixed moments, (2, size)."""
         attractions, forces = self.coefficients.slopes
         slopes = attractions * self.moments
-        return np.asarray(slopes + forces if self.weighted.basis.confinement is None else slopes)
+        return np.asarray(slopes + forces if self.weighted.basis.kinked is None else slopes)
 
     @computed_once
     def slopes(self) -> Floats:
@@ -198,8 +189,8 @@ class GradientState(AtState):
         if not self.coefficients.factor_slopes.any():
             return None
         basis = self.weighted.basis
-        assert isinstance(basis, KinkedCosineBasis | KinkedFourierBasis)
-        return FactorChange(self, Sampled(basis, basis.slope(self.field, self.gibbs.log_partition)))
+        assert basis.kinked is not None
+        return FactorChange(self, Sampled(basis, basis.kinked.slope(self.field, self.gibbs.log_partition)))
 
     def response_slopes(self, chi: Floats, changes: Floats) -> tuple[Floats, Floats]:
         """Return the derivatives of the change of <chi> under changes of the moments, in these and in x and q."""
@@ -241,7 +232,7 @@ class GradientState(AtState):
     @property
     def _confined(self) -> bool:
         """Whether a confinement acts."""
-        return self.weighted.basis.confinement is not None or bool(self.coefficients.forces.any())
+        return self.weighted.basis.kinked is not None or bool(self.coefficients.forces.any())
 
     @computed_once
     def energy(self) -> float:
@@ -271,7 +262,7 @@ class GradientState(AtState):
         slopes = attractions @ (self.moments * (0.5 * self.moments - self.means))
         if self.factor_change is not None:
             slopes = slopes - self.coefficients.factor_slopes * self.factor_change.mean
-        return np.asarray(slopes - forces @ self.means if self.weighted.basis.confinement is None else slopes)
+        return np.asarray(slopes - forces @ self.means if self.weighted.basis.kinked is None else slopes)
 
     def resolves(self) -> bool:
         """Return whether the quadrature resolves the density: its last moments are at rounding level."""
