@@ -23,7 +23,9 @@ from .boltzmann import MOST_MOMENTS, boltzmann_factor, boltzmann_factors
 # Points of an interval, and the last coefficients that are rounding, up to this share of the largest.
 POINTS, LAST, SMALL = 24, 6, 32.0 * EPS
 # Intervals to begin with have this length in units of the parameter, and are halved so often at most.
-LENGTH, HALVINGS = 0.5, 8
+LENGTH, HALVINGS = 0.5, 10
+# A change of the parameter, in units, angles, and roundings, by which it is seen whether a confinement is linear.
+CHANGE, ANGLES, ROUNDINGS = 1e-3, np.linspace(-np.pi, np.pi, 257), 64.0
 
 
 class FactorAlong:
@@ -42,6 +44,8 @@ class FactorAlong:
     def __init__(self, problem_at: Callable[[Number], Equation], name: str, unit: float) -> None:
         self._problem_at, self._name, self._unit = problem_at, name, unit
         self._pieces: dict[tuple[int, int, int], _Piece | None] = {}
+        # How often intervals were halved where the last one was found, beside which others are as long.
+        self._halved = 0
         self._at = functools.lru_cache(maxsize=32)(self._evaluated)
 
     def at(self, value: float, symmetry: int) -> Boltzmann:
@@ -52,27 +56,46 @@ class FactorAlong:
         InvalidInput
             If the value is not admissible.
         NotResolved
-            If the factor cannot be integrated, or depends on the parameter in no smooth way.
+            If the factor cannot be integrated, or a kink may move with the parameter.
         """
         return self._at(float(value), symmetry)
 
     def _evaluated(self, value: float, symmetry: int) -> Boltzmann:
-        for halved in range(HALVINGS):
+        for halved in range(max(0, self._halved - 1), HALVINGS):
             length = LENGTH * self._unit / 2**halved
             number = int(np.floor(value / length))
             key = symmetry, halved, number
             if key not in self._pieces:
+                self._require_kinks_at_rest(value)
                 self._pieces[key] = self._piece(number * length, length, symmetry)
             piece = self._pieces[key]
             if piece is not None:
+                self._halved = halved
                 return piece.at(value)
         # What is wrong at the value itself is said there.
         boltzmann_factor(self._problem_at(value), symmetry, MOST_MOMENTS)
         raise NotResolved(
-            f"near {self._name} = {value:.12g} the moments of exp(-V/D) change too fast with it, as where a kink "
-            "of the confinement moves; vary the noise, a weight or the strength, or take a smooth confinement, of "
-            "neurons --activation tanh or gelu"
+            f"near {self._name} = {value:.12g} the moments of exp(-V/D) change too fast with it; let the interval "
+            "end beside it"
         )
+
+    def _require_kinks_at_rest(self, value: float) -> None:
+        """Refuse a parameter in which the confinement is not linear beside a value, or at an end of its values."""
+        steps = (CHANGE * self._unit, -CHANGE * self._unit)
+        values = []
+        for beside in (value, *(value + step for step in steps)):
+            try:
+                confinement: Any = self._problem_at(beside).confinement
+            except InvalidInput:
+                return
+            values.append(0.0 if confinement is None else np.asarray(confinement.values(ANGLES)))
+        here, ahead, behind = values
+        if np.abs(ahead + behind - 2.0 * here).max() > ROUNDINGS * EPS * np.abs(here).max(initial=0.0):
+            raise NotResolved(
+                f"{self._name} is not varied in a confinement with a kink that may move with it, as this is not "
+                "linear in it; vary the noise, a weight or the strength, or take a smooth one, of neurons "
+                "--activation tanh or gelu"
+            )
 
     def _piece(self, low: float, length: float, symmetry: int) -> "_Piece | None":
         """Return the polynomials on an interval, None if their degree is too low or values are not admissible."""

@@ -142,6 +142,13 @@ def _polar_in_two_angles():
     return curve(diagram.events("branch point")[0], "confinement_cosine_2_0", (0.02, 0.06))
 
 
+def _beside_a_kink(over, interval):
+    """The sharpest folds in the field of neurons whose activation has a kink."""
+    neurons = McKeanVlasov(Circle(), Transformer(4.0), confinement=Perceptron((1.0,), (0.0,), "relu"))
+    diagram = bifurcation_diagram(neurons, (0.5, 2.0), rates=False, search=True)
+    return curve(diagram.events("fold")[0], over, interval)
+
+
 CURVES = {
     "fold": lambda: _followed(TRANSFORMER, "fold", "beta", (2.6, 9.0)),
     "fold in coefficients": lambda: _followed(
@@ -152,6 +159,9 @@ CURVES = {
     "fold without an axis": lambda: _without_axis("fold", "w6", (-0.4, -0.2)),
     "line without an axis": lambda: _without_axis("transition", "w6", (-0.4, -0.2)),
     "line in a field": _in_a_field,
+    "fold beside a kink": lambda: _beside_a_kink("beta", (3.0, 5.0)),
+    "fold beside a kink, over the noise": lambda: _beside_a_kink("noise", (0.9, 1.2)),
+    "fold beside a kink, over a weight": lambda: _beside_a_kink("confinement_weights1", (0.8, 1.3)),
     "fold in a field of two angles": lambda: _two_angles("fold", "confinement_azimuths1", (0.5, 0.9)),
     "line in a field of two angles": lambda: _two_angles(
         "transition", "confinement_harmonic_series_factor", (0.6, 1.05)

@@ -365,5 +365,6 @@ def require_followed(start: Start) -> None:
     if confining_degree(problem) is None and not solvers_of(problem).geometry.takes_kinks:
         raise NotResolved(
             f"curves in a confinement with a kink or a singularity, as {problem.confinement!r} has, are not "
-            "followed: its multipliers decay too slowly"
+            "followed on spheres: its multipliers decay too slowly; take a smooth one, of neurons --activation "
+            "tanh or gelu"
         )

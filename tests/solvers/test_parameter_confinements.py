@@ -209,7 +209,7 @@ def test_the_density_of_a_confinement_on_which_no_mode_acts_is_a_branch(dimensio
 def test_what_is_not_followed_is_refused_in_a_sentence():
     kinked = McKeanVlasov(Circle(), SERIES, coupling=2.2, confinement=Perceptron((1.0,), (0.1,), "relu"))
     with pytest.raises(NotResolved, match="take a smooth one"):
-        bifurcation_diagram(kinked, (0.5, 1.0), parameter="confinement_weights1")
+        bifurcation_diagram(kinked, (0.5, 1.0), parameter="confinement_angles1")
     neurons = Perceptron((1.0, 0.5), (0.3, 1.2), "relu", (0.0, 2.0))
     oblique = McKeanVlasov(Sphere(3), Kuramoto(), coupling=4.0, confinement=neurons)
     with pytest.raises(InvalidInput, match="has kinks and no axis"):
