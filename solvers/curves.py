@@ -85,7 +85,7 @@ def curve(
         If a parameter is unknown, the interval is empty or does not contain the start, or no curve leaves such a
         start.
     NotResolved
-        If a confinement has kinks.
+        If a confinement on a sphere has kinks, or one on the circle does that a parameter may move.
 
     Examples
     --------

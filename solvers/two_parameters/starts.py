@@ -352,7 +352,7 @@ def require_followed(start: Start) -> None:
     InvalidInput
         If densities have no axis, or carry a current.
     NotResolved
-        If a confinement has kinks.
+        If a confinement has kinks on a sphere.
     """
     problem = start.problem
     if solvers_of(problem).geometry.carries_current(problem):

