@@ -65,6 +65,9 @@ def basis_of(plane: Plane, cosine: Floats, place: tuple[float, float], axis: flo
     symmetry = symmetry_of(plane, cosine)
     last = int(np.flatnonzero(np.abs(cosine) > EPS).max(initial=0))
     degrees = significant_degrees(plane, *place, partial(multiples, symmetry), symmetry, last)
+    if not degrees.size and plane.by_factor:
+        # The state is that of the confinement alone, and has a mode that does not act.
+        degrees = multiples(symmetry, symmetry)
     if not degrees.size:
         raise InvalidInput(f"no mode of the potential acts on densities of the symmetry {symmetry} of the start")
     geometry = solvers_of(problem).geometry

@@ -14,6 +14,7 @@ from meanfield import (
     Circle,
     CosineSeries,
     External,
+    Kuramoto,
     McKeanVlasov,
     NotResolved,
     Perceptron,
@@ -30,13 +31,15 @@ ALONG = McKeanVlasov(Circle(), Transformer(4.0), confinement=Perceptron((1.0,), 
 BETWEEN = McKeanVlasov(Circle(), Transformer(4.0), confinement=Perceptron((1.0, 1.0), (1.2, -1.2), "relu"))
 ACROSS = McKeanVlasov(Circle(), Transformer(4.0), confinement=Perceptron((1.0, 0.6), (0.3, 2.0), "relu"))
 TENT = McKeanVlasov(Circle(), CosineSeries((-1.0, -0.5, -0.6)), confinement=External("0.3*Abs(sin(t))"))
+ALONE = McKeanVlasov(Circle(), Kuramoto(), confinement=External("0.3*Abs(sin(t))"))
 KINKS = {
     ALONG: (-0.5 * np.pi, 0.5 * np.pi),
     BETWEEN: (1.2 - 0.5 * np.pi, 1.2 + 0.5 * np.pi, -1.2 - 0.5 * np.pi, -1.2 + 0.5 * np.pi),
     ACROSS: (0.3 - 0.5 * np.pi, 0.3 + 0.5 * np.pi, 2.0 - 0.5 * np.pi, 2.0 + 0.5 * np.pi),
     TENT: (0.0, np.pi),
+    ALONE: (0.0, np.pi),
 }
-STARTS = {ALONG: (0.5, 2.0), BETWEEN: (0.5, 3.0), ACROSS: (0.5, 2.0), TENT: (1.5, 4.0)}
+STARTS = {ALONG: (0.5, 2.0), BETWEEN: (0.5, 3.0), ACROSS: (0.5, 2.0), TENT: (1.5, 4.0), ALONE: (1.5, 2.5)}
 # Roundings of moments of densities at which a direction is neutral, and of points in the coupling.
 ROUNDING, LOCATED = 1e-13, 1e-12
 
@@ -155,7 +158,8 @@ def test_states_of_a_line_have_one_free_energy(parameter):
 
 
 @pytest.mark.parametrize(
-    ("problem", "parameter", "interval"), [(BETWEEN, "noise", (0.9, 1.1)), (TENT, "w2", (-0.6, -0.4))]
+    ("problem", "parameter", "interval"),
+    [(BETWEEN, "noise", (0.9, 1.1)), (TENT, "w2", (-0.6, -0.4)), (ALONE, "noise", (0.9, 1.1))],
 )
 def test_branch_points_are_those_of_dense_integrals(problem, parameter, interval):
     found = curve(events(problem, "branch point")[0], parameter, interval)
