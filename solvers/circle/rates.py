@@ -42,7 +42,16 @@ from .linearisation import (
     symmetric_whole,
     whole_vector,
 )
-from .rayleigh import DENSE, cosine_waves, lowest_eigenvalue, lowest_vectors, sine_waves, whole_waves
+from .rayleigh import (
+    DENSE,
+    Lowest,
+    cosine_waves,
+    lowest_eigenvalue,
+    lowest_vectors,
+    sine_waves,
+    whole_waves,
+    without_cancellation,
+)
 from .spectra import WHOLE, SymmetryClass, largest_eigenvalue, require_smooth, spectrum, uniform_eigenvalues
 
 Extended = NDArray[np.longdouble]
@@ -174,16 +183,27 @@ def _by_vectors(one: Prepared, doubtful: dict[SymmetryClass, Floats], rounding: 
     # With all moments of the state, so that the density is that of its own field.
     degree = max(one.degree, one.moments.size - 1)
     field = gibbs_field(one.state.problem, Interaction(one.state.problem).strengths(degree), one.moments)
-    values, errors = [], []
+    functions, found = [], []
     for (kind, residue), matrix in doubtful.items():
         vectors, beyond = lowest_vectors(matrix, rounding)
-        value, error = lowest_eigenvalue(field, _waves(kind, residue, field.symmetry, vectors), beyond)
-        values.append(value)
-        errors.append(error)
-    lowest = int(np.argmin(values))
-    allowed = RELATIVE_TOLERANCE * abs(values[lowest])
-    below = min(value - error for value, error in zip(values, errors, strict=True))
-    return values[lowest] if errors[lowest] <= allowed and below >= values[lowest] - allowed else None
+        functions.append((_waves(kind, residue, field.symmetry, vectors), beyond))
+        found.append(lowest_eigenvalue(field, *functions[-1]))
+    rate = _certain(found)
+    if rate is None and one.state.problem.confinement is None:
+        lowest = min(each.value + each.error for each in found)
+        for place, each in enumerate(found):
+            if each.least < lowest:
+                found[place] = without_cancellation(field, *functions[place])
+        rate = _certain(found)
+    return rate
+
+
+def _certain(found: Sequence[Lowest]) -> float | None:
+    """Return the lowest of some eigenvalues, None if it is not known to the share of it that is tolerated."""
+    lowest = min(found, key=lambda each: each.value)
+    allowed = RELATIVE_TOLERANCE * abs(lowest.value)
+    below = min(each.least for each in found)
+    return lowest.value if lowest.error <= allowed and below >= lowest.value - allowed else None
 
 
 def _waves(kind: str, residue: int, symmetry: int, vectors: Floats) -> Matrix:

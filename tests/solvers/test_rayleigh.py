@@ -33,7 +33,8 @@ def of_all(state: State, spoilt: float = 0.0) -> tuple[float, float]:
     (whole,) = rates._without_zeros(symmetric_whole(field, degree)[None], vectors, rotates)
     rows, beyond = lowest_vectors(whole, 0.0)
     rows = np.linalg.qr((rows + spoilt * RANDOM.standard_normal(rows.shape)).T)[0].T
-    return lowest_eigenvalue(field, whole_waves(rows), beyond)
+    found = lowest_eigenvalue(field, whole_waves(rows), beyond)
+    return found.value, found.error
 
 
 @pytest.mark.parametrize("confined", [False, True])
