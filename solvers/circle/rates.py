@@ -58,13 +58,13 @@ Extended = NDArray[np.longdouble]
 
 # The slowest perturbations are resolved by the moments above this, and degrees are rounded up to multiples.
 SIGNIFICANT = 1e-11
-DEGREES_AT_ONCE = 16
+DEGREES_AT_ONCE = 32
 # The same of roots of the density, relative to the largest: errors of eigenvalues are of second order.
 ROOT_SIGNIFICANT = 1e-9
 # A rate is kept if its rounding error, eps |S|, is below this share of it.
 RELATIVE_TOLERANCE = 1e-8
 # Numbers in the matrices of a block that are made at once.
-NUMBERS_AT_ONCE = 2**16
+NUMBERS_AT_ONCE = 2**17
 
 
 class Blocks(NamedTuple):
@@ -131,7 +131,9 @@ def slowest_rates(states: Sequence[State]) -> list[float | Exception]:
     strengths = _unit_strengths(one for group in waiting.values() for one in group)
     for (_, even), group in waiting.items():
         largest = max(one.degree for one in group)
-        together = max(1, NUMBERS_AT_ONCE // (largest if even else 2 * largest + 1) ** 2)
+        # The classes of a symmetry share the degrees, and have the fewer numbers together.
+        shared = int(np.gcd.reduce([one.state.symmetry for one in group])) or 1
+        together = max(1, NUMBERS_AT_ONCE * shared // (largest if even else 2 * largest + 1) ** 2)
         for start in range(0, len(group), together):
             part = group[start : start + together]
             for one, rate in zip(part, _rates(part, even, strengths), strict=True):
