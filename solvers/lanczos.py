@@ -7,6 +7,7 @@ errors are of the order of the rounding error :math:`\mathrm{eps}\,\|S\|`, at a 
 eigenvalues.
 """
 
+import contextlib
 from collections.abc import Sequence
 from typing import Any
 
@@ -25,6 +26,8 @@ LARGEST_SIZE = 4096
 # First shift below zero, relative to the largest diagonal entry, and its growth until it is low enough.
 FIRST_SHIFT = 1e-6
 SHIFT_GROWTH = 16.0
+# A shift below an expected eigenvalue, as a share of it, and when the eigenvector of the inverse is solved for.
+BELOW, SOLVED = 0.3, 1e-11
 
 
 def check_size(size: int) -> None:
@@ -67,6 +70,39 @@ def lowest_pairs(matrix: Matrix, count: int) -> tuple[Floats, Matrix]:
     return values, vectors @ turned
 
 
+def lowest_value(matrix: Floats, expected: float | None) -> float:
+    """Return the lowest eigenvalue of a symmetric matrix, faster if what is expected of it is near.
+
+    Lanczos with each vector orthogonalised against all before, until the residual, which bounds the distance of the
+    Ritz value from an eigenvalue of the inverse, is a rounding of it; then the Rayleigh quotient.
+    """
+    factor, _ = _factor_below(matrix, expected)
+    size = len(matrix)
+    basis, projected = np.empty((size, size)), np.zeros((size, size))
+    vector = np.random.default_rng(0).standard_normal(size)
+    for step in range(size):
+        basis[step] = vector / np.linalg.norm(vector)
+        known = basis[: step + 1]
+        vector = scipy.linalg.lapack.dpotrs(factor, basis[step], lower=1)[0]
+        projected[: step + 1, step] = known @ vector
+        vector -= projected[: step + 1, step] @ known
+        vector -= (known @ vector) @ known
+        largest, coefficients = last_pair(projected[: step + 1, : step + 1])
+        if np.linalg.norm(vector) * abs(coefficients[-1]) <= SOLVED * largest:
+            break
+    ritz = coefficients @ known
+    return float(ritz @ (matrix @ ritz) / (ritz @ ritz))
+
+
+def last_pair(matrix: Floats) -> tuple[float, Floats]:
+    """Return the largest eigenvalue of a symmetric matrix, given by its upper triangle, and its vector."""
+    size = len(matrix)
+    values, vectors, *_, failed = scipy.linalg.lapack.dsyevr(matrix, range="I", il=size, iu=size)
+    if failed:
+        values, vectors = np.linalg.eigh(matrix, UPLO="U")
+    return float(values[-1 if failed else 0]), np.asarray(vectors[:, -1])
+
+
 def deflated(matrix: Matrix, known: Sequence[Matrix]) -> Matrix:
     """Return a matrix with its known zero modes, orthogonalised in turn, moved up by the size of the matrix."""
     basis = np.linalg.qr(np.stack(known, axis=1))[0]
@@ -74,14 +110,25 @@ def deflated(matrix: Matrix, known: Sequence[Matrix]) -> Matrix:
     return np.asarray(matrix + size * basis @ basis.conj().T)
 
 
-def _factor_below(matrix: Matrix) -> tuple[Matrix, bool]:
-    """Return the Cholesky factorisation of the matrix minus a shift below its eigenvalues."""
+def _factor_below(matrix: Matrix, expected: float | None = None) -> tuple[Matrix, bool]:
+    """Return the Cholesky factorisation of the matrix minus a shift below its eigenvalues.
+
+    The first shift is below what is expected of the lowest eigenvalue.
+    """
     shift = FIRST_SHIFT * float(np.abs(matrix.diagonal()).max())
+    if expected is not None:
+        with contextlib.suppress(np.linalg.LinAlgError):
+            return _factor_above(matrix, BELOW * abs(expected) + shift - expected)
     while True:
-        shifted = matrix.copy()
-        shifted[np.diag_indices_from(shifted)] += shift
         try:
-            factor: tuple[Matrix, bool] = scipy.linalg.cho_factor(shifted, lower=True, overwrite_a=True)
-            return factor
+            return _factor_above(matrix, shift)
         except np.linalg.LinAlgError:
             shift *= SHIFT_GROWTH
+
+
+def _factor_above(matrix: Matrix, shift: float) -> tuple[Matrix, bool]:
+    """Return the Cholesky factorisation of the matrix plus a shift; raise LinAlgError if there is none."""
+    shifted = matrix.copy()
+    shifted.reshape(-1)[:: len(matrix) + 1] += shift
+    factor: tuple[Matrix, bool] = scipy.linalg.cho_factor(shifted, lower=True, overwrite_a=True)
+    return factor

@@ -16,6 +16,7 @@ the rounding of S is taken from its eigenvectors, :mod:`solvers.circle.rayleigh`
 """
 
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -26,7 +27,7 @@ from meanfield import NotResolved, State
 from meanfield.equations import Interaction
 
 from ..bases import EPS, Floats, Integers
-from ..lanczos import check_size, lowest_pairs
+from ..lanczos import check_size, lowest_value
 from .linearisation import (
     UNIFORM,
     Field,
@@ -43,7 +44,6 @@ from .linearisation import (
     whole_vector,
 )
 from .rayleigh import (
-    DENSE,
     Lowest,
     cosine_waves,
     lowest_eigenvalue,
@@ -63,6 +63,8 @@ DEGREES_AT_ONCE = 32
 ROOT_SIGNIFICANT = 1e-9
 # A rate is kept if its rounding error, eps |S|, is below this share of it.
 RELATIVE_TOLERANCE = 1e-8
+# Beyond this size the lowest eigenvalue is computed by Lanczos.
+DENSE = 200
 # Numbers in the matrices of a block that are made at once.
 NUMBERS_AT_ONCE = 2**17
 
@@ -93,6 +95,19 @@ class Prepared(NamedTuple):
     state: State
     moments: Matrix
     degree: int
+
+
+@dataclass
+class Expected:
+    """What the state before had: the class of its slowest perturbation, the rate, and whether rounding hid it."""
+
+    block: SymmetryClass | None = None
+    level: float | None = None
+    hidden: bool = False
+
+    def first(self, matrices: dict[SymmetryClass, Floats]) -> dict[SymmetryClass, Floats]:
+        """Return matrices by class with the expected class first."""
+        return {block: matrices[block] for block in sorted(matrices, key=lambda block: block != self.block)}
 
 
 def slowest_rate(state: State) -> float:
@@ -129,6 +144,7 @@ def slowest_rates(states: Sequence[State]) -> list[float | Exception]:
         prepared = Prepared(place, state, aligned, degree)
         waiting.setdefault((-(-degree // DEGREES_AT_ONCE), even), []).append(prepared)
     strengths = _unit_strengths(one for group in waiting.values() for one in group)
+    expected = Expected()
     for (_, even), group in waiting.items():
         largest = max(one.degree for one in group)
         # The classes of a symmetry share the degrees, and have the fewer numbers together.
@@ -136,36 +152,44 @@ def slowest_rates(states: Sequence[State]) -> list[float | Exception]:
         together = max(1, NUMBERS_AT_ONCE * shared // (largest if even else 2 * largest + 1) ** 2)
         for start in range(0, len(group), together):
             part = group[start : start + together]
-            for one, rate in zip(part, _rates(part, even, strengths), strict=True):
+            for one, rate in zip(part, _rates(part, even, strengths, expected), strict=True):
                 rates[one.place] = rate
     return rates
 
 
-def _rates(group: Sequence[Prepared], even: bool, strengths: Extended) -> Iterator[float | Exception]:
+def _rates(
+    group: Sequence[Prepared], even: bool, strengths: Extended, expected: Expected
+) -> Iterator[float | Exception]:
     """Yield the rates of states of one equation, given its strengths at the coupling 1, or the errors instead."""
     field = _stacked(group, strengths)
     degrees = [min(one.degree, degree) for one, degree in zip(group, _resolving(field), strict=True)]
     blocks = _blocks(field, max(degrees), even)
-    order = list(blocks.matrices)
     truncated, sizes = blocks.truncated(degrees)
     for one, whole, rounding in zip(group, truncated, (EPS * sizes / RELATIVE_TOLERANCE).tolist(), strict=True):
-        matrices = {block: whole[block] for block in order}
-        slowest, found = _lowest_of_all(matrices)
-        order.sort(key=lambda block: block != found)
-        if abs(slowest) >= rounding:
-            yield slowest
-        elif len(group) > 1:
-            # Alone the state may have more symmetry, and so other classes, than it has among others.
-            yield from _rates([one], even, strengths)
+        alone = len(group) == 1
+        doubtful = _doubtful(whole, rounding) if alone and expected.hidden else {}
+        if not (doubtful and all(_all_above(matrix, -rounding) for matrix in doubtful.values())):
+            slowest, expected.block = _lowest_of_all(expected.first(whole), expected.level)
+            expected.level, expected.hidden = slowest, abs(slowest) < rounding
+            if not expected.hidden:
+                yield slowest
+                continue
+        if alone:
+            yield _refined(one, doubtful or _doubtful(whole, rounding), rounding, even)
         else:
-            yield _refined(one, matrices, rounding, even)
+            # Alone the state may have more symmetry, and so other classes, than it has among others.
+            yield from _rates([one], even, strengths, expected)
+
+
+def _doubtful(matrices: dict[SymmetryClass, Floats], rounding: float) -> dict[SymmetryClass, Floats]:
+    """Return the matrices of the classes with eigenvalues that rounding may hide, or below."""
+    return {block: matrix for block, matrix in matrices.items() if not _all_above(matrix, rounding)}
 
 
 def _refined(
-    one: Prepared, matrices: dict[SymmetryClass, Floats], rounding: float, even: bool
+    one: Prepared, doubtful: dict[SymmetryClass, Floats], rounding: float, even: bool
 ) -> float | Exception:
     """Return the rate of a state that is lost in the rounding of its matrices, by vectors or by its spectrum."""
-    doubtful = {block: matrix for block, matrix in matrices.items() if not _all_above(matrix, rounding)}
     rate = _by_vectors(one, doubtful, rounding)
     if rate is not None:
         return rate
@@ -284,13 +308,13 @@ def _without_zeros(matrix: Floats, vectors: Sequence[Floats], rotates: bool) -> 
     return matrix
 
 
-def _lowest_of_all(matrices: dict[SymmetryClass, Floats]) -> tuple[float, SymmetryClass]:
+def _lowest_of_all(matrices: dict[SymmetryClass, Floats], expected: float | None) -> tuple[float, SymmetryClass]:
     """Return the lowest eigenvalue over all blocks of a state, trying the likeliest first, and its block."""
     (found, first), *others = matrices.items()
-    lowest = _lowest(first)
+    lowest = _lowest(first, expected)
     for block, matrix in others:
         if not _all_above(matrix, lowest):
-            value = _lowest(matrix)
+            value = _lowest(matrix, lowest)
             lowest, found = (value, block) if value < lowest else (lowest, found)
     return lowest, found
 
@@ -303,8 +327,8 @@ def _all_above(matrix: Floats, level: float) -> bool:
     return bool(lapack.dpotrf(shifted.T, lower=0, clean=0, overwrite_a=1)[1] == 0)
 
 
-def _lowest(matrix: Floats) -> float:
+def _lowest(matrix: Floats, expected: float | None) -> float:
     if len(matrix) > DENSE:
-        return float(lowest_pairs(matrix, 1)[0][0])
+        return lowest_value(matrix, expected)
     values, *_, info = lapack.dsyevr(matrix, compute_v=0, range="I", il=1, iu=1)
     return float(values[0]) if info == 0 else float(np.linalg.eigvalsh(matrix)[0])

@@ -45,7 +45,7 @@ from meanfield.equations import NEGLIGIBLE
 
 from ...bases import EPS, Floats
 from ...inertia import factorised
-from ...lanczos import check_size, lowest_pairs
+from ...lanczos import check_size, last_pair, lowest_pairs
 from .banded import Banded, Factor
 from .full_fields import FullField, averages_on_grid, free_axes, grid_size, on_grid, transform_of, turnings
 from .harmonic_tables import ClassTable, class_tables, waves_of
@@ -438,19 +438,10 @@ def _largest(inverse: _Inverse) -> Floats:
         projected[: step + 1, step] = tested @ vector
         vector -= projected[: step + 1, step] @ known
         vector -= (tested @ vector) @ known
-        largest, coefficients = _last_pair(projected[: step + 1, : step + 1])
+        largest, coefficients = last_pair(projected[: step + 1, : step + 1])
         # An eigenvalue is as near as the residual is long. Its square over the gap to the next Ritz value bounds no
         # error: where rates nearly agree one Ritz value stands for several.
         residual = np.sqrt(max(float(vector @ inverse.witten(vector)), 0.0)) * abs(coefficients[-1])
         if residual <= max(SOLVED * abs(1.0 - inverse.shift * largest), SAFETY * EPS) * largest:
             break
     return np.asarray(coefficients @ known)
-
-
-def _last_pair(matrix: Floats) -> tuple[float, Floats]:
-    """Return the largest eigenvalue of a symmetric matrix, given by its upper triangle, and its vector."""
-    size = len(matrix)
-    values, vectors, *_, failed = scipy.linalg.lapack.dsyevr(matrix, range="I", il=size, iu=size)
-    if failed:
-        values, vectors = np.linalg.eigh(matrix, UPLO="U")
-    return float(values[-1 if failed else 0]), np.asarray(vectors[:, -1])
