@@ -7,7 +7,6 @@ errors are of the order of the rounding error :math:`\mathrm{eps}\,\|S\|`, at a 
 eigenvalues.
 """
 
-import contextlib
 from collections.abc import Sequence
 from typing import Any
 
@@ -26,8 +25,9 @@ LARGEST_SIZE = 4096
 # First shift below zero, relative to the largest diagonal entry, and its growth until it is low enough.
 FIRST_SHIFT = 1e-6
 SHIFT_GROWTH = 16.0
-# A shift below an expected eigenvalue, as a share of it, and when the eigenvector of the inverse is solved for.
-BELOW, SOLVED = 0.3, 1e-11
+# A shift below an expected eigenvalue, as a share of it, times how much it is too low to tell near eigenvalues apart,
+# and when the eigenvector of the inverse is solved for.
+BELOW, FAR, SOLVED = 0.3, 10.0, 1e-11
 
 
 def check_size(size: int) -> None:
@@ -57,11 +57,11 @@ def lowest_pairs(matrix: Matrix, count: int) -> tuple[Floats, Matrix]:
     """
     from scipy.sparse.linalg import LinearOperator, eigsh
 
-    factor = _factor_below(matrix)
+    factor, _ = _factor_below(matrix)
     size = matrix.shape[0]
     inverse = LinearOperator(
         (size, size),
-        matvec=lambda vector: scipy.linalg.cho_solve(factor, vector, check_finite=False),
+        matvec=lambda vector: scipy.linalg.cho_solve((factor, True), vector, check_finite=False),
         dtype=matrix.dtype,
     )
     start = np.asarray(np.random.default_rng(0).standard_normal(size), dtype=matrix.dtype)
@@ -76,7 +76,15 @@ def lowest_value(matrix: Floats, expected: float | None) -> float:
     Lanczos with each vector orthogonalised against all before, until the residual, which bounds the distance of the
     Ritz value from an eigenvalue of the inverse, is a rounding of it; then the Rayleigh quotient.
     """
-    factor, _ = _factor_below(matrix, expected)
+    factor, shift = _factor_below(matrix, expected)
+    value = _lowest_by(factor, matrix)
+    if value + shift > FAR * (BELOW * abs(value) + _least_shift(matrix)):
+        value = _lowest_by(_factor_below(matrix, value)[0], matrix)
+    return value
+
+
+def _lowest_by(factor: Matrix, matrix: Floats) -> float:
+    """Return the lowest eigenvalue of a matrix from the Cholesky factor of it plus a shift."""
     size = len(matrix)
     basis, projected = np.empty((size, size)), np.zeros((size, size))
     vector = np.random.default_rng(0).standard_normal(size)
@@ -110,25 +118,22 @@ def deflated(matrix: Matrix, known: Sequence[Matrix]) -> Matrix:
     return np.asarray(matrix + size * basis @ basis.conj().T)
 
 
-def _factor_below(matrix: Matrix, expected: float | None = None) -> tuple[Matrix, bool]:
-    """Return the Cholesky factorisation of the matrix minus a shift below its eigenvalues.
+def _least_shift(matrix: Matrix) -> float:
+    return FIRST_SHIFT * float(np.abs(matrix.diagonal()).max())
 
-    The first shift is below what is expected of the lowest eigenvalue.
+
+def _factor_below(matrix: Matrix, expected: float | None = None) -> tuple[Matrix, float]:
+    """Return the lower Cholesky factor of the matrix plus a shift, and the shift: minus it is below all eigenvalues.
+
+    The first shift is for what is expected of the lowest eigenvalue.
     """
-    shift = FIRST_SHIFT * float(np.abs(matrix.diagonal()).max())
-    if expected is not None:
-        with contextlib.suppress(np.linalg.LinAlgError):
-            return _factor_above(matrix, BELOW * abs(expected) + shift - expected)
+    shift = _least_shift(matrix)
+    shifts = [] if expected is None else [BELOW * abs(expected) + shift - expected]
     while True:
+        tried = shifts.pop() if shifts else shift
+        shifted = matrix.copy()
+        shifted[np.diag_indices_from(shifted)] += tried
         try:
-            return _factor_above(matrix, shift)
+            return scipy.linalg.cho_factor(shifted, lower=True, overwrite_a=True)[0], tried
         except np.linalg.LinAlgError:
-            shift *= SHIFT_GROWTH
-
-
-def _factor_above(matrix: Matrix, shift: float) -> tuple[Matrix, bool]:
-    """Return the Cholesky factorisation of the matrix plus a shift; raise LinAlgError if there is none."""
-    shifted = matrix.copy()
-    shifted.reshape(-1)[:: len(matrix) + 1] += shift
-    factor: tuple[Matrix, bool] = scipy.linalg.cho_factor(shifted, lower=True, overwrite_a=True)
-    return factor
+            shift *= SHIFT_GROWTH if tried == shift else 1.0

@@ -304,9 +304,7 @@ def _checked_coupling(coupling: Any) -> Any:
     """Return a coupling that is admissible."""
     coupling = _plain(coupling)
     if coupling is not None and not _is_finite(coupling):
-        raise InvalidInput(
-            f"coupling must be a finite number, not {shown(coupling)}; leave it out to keep it free"
-        )
+        raise InvalidInput(f"coupling must be a finite number, not {shown(coupling)}; leave it out to keep it free")
     return coupling
 
 

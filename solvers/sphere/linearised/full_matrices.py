@@ -277,7 +277,7 @@ class ClassMatrices:
         return Pair(float(y @ y - (self.lambdas * attracted) @ attracted), x, y)
 
     def faster_growth(self, growth: float) -> float:
-        """Return a lower bound of the fastest growth in the class where that exceeds a positive growth, else zero."""
+        """Return a lower bound of the fastest growth in the class if it exceeds a positive growth, else zero."""
         try:
             _Inverse(self, growth)
         except _FasterGrowth as faster:
@@ -369,8 +369,8 @@ class _Inverse:
         kept = block.strongest
         self._columns = self._off(block.modes[:, kept] * np.sqrt(np.abs(block.lambdas[kept])))
         signs = np.sign(block.lambdas[kept])
-        # With (W + s) = R^T R on all functions, R^{-T} of the columns gives their products under its inverse; off the
-        # kernels, off R^{-T} of these.
+        # With W + s = R^T R on all functions, R^{-T} of the columns gives their products under its inverse; off the
+        # kernels if it is off R^{-T} of these.
         reduced = self._factor.reduce(np.concatenate([self._kernel, self._columns], axis=1))
         known, moved = np.split(reduced, [self._kernel.shape[1]], axis=1)
         self._known = np.linalg.qr(known)[0]

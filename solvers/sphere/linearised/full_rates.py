@@ -30,6 +30,8 @@ LEAP = 0.03
 # An attractive degree gives the largest density a rate of its own where its lambda_l times that is above the first
 # number; the bulk of the root of the density, all but the second share, is needed beside it.
 ACTING, BULK = 0.5, 0.3
+# Expecting a growth so many times too fast, in units of D at least, one does not tell slow rates apart.
+FAR = 10.0
 # Truncation may change a rate by this share, or by one unit of rounding in units of D.
 TRUNCATION_TOLERANCE = 1e-9
 # A rate is kept if its rounding error is below this share of it.
@@ -191,6 +193,8 @@ def _lowest(
                     continue
                 beside = min(beside, -faster)
         pair = block.slowest(bound, beside)
+        if slowest is None and -beside > FAR * max(1.0, -pair.level):
+            pair = block.slowest(bound, pair.level)
         found.append(_Lowest(block, pair, block.rounding(pair)))
         if slowest is None or pair.level < slowest.pair.level:
             slowest = found[-1]
