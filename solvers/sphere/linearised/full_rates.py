@@ -39,10 +39,11 @@ RELATIVE_TOLERANCE = 1e-8
 
 
 class Expected(NamedTuple):
-    """What a state nearby had: the class of its slowest perturbation and the rate in units of D."""
+    """What a state nearby had: the class of its slowest perturbation, the rate in units of D, and growing classes."""
 
     first: Harmonic
     level: float
+    growing: frozenset[Harmonic]
 
 
 def slowest_rate(state: State) -> float:
@@ -88,9 +89,12 @@ def _slowest(state: State, expected: Expected | None) -> tuple[float, Expected |
     degree = _acting_degree(field)
     # By class a lower bound: of rates that are known the lowest, less a few times what truncation may change it by.
     bounds: dict[Harmonic, float] = {}
+    unbounded: set[Harmonic] = set()
     while True:
         whole = resolved(field, share, degree)
-        degree, bounds = whole.degree, bounds or bounds_by_second_variation(whole)
+        growing = frozenset() if expected is None else expected.growing
+        degree, bounds = whole.degree, bounds or bounds_by_second_variation(whole, growing)
+        unbounded = unbounded or {table.first for table in whole.tables} - set(bounds)
         found, slowest = _lowest(whole, bounds, expected)
         if slowest.settled:
             break
@@ -104,7 +108,8 @@ def _slowest(state: State, expected: Expected | None) -> tuple[float, Expected |
     level, noise = slowest.pair.level, slowest.noise
     if noise > RELATIVE_TOLERANCE * abs(level):
         level = min(_refined(each) for each in found if each.pair.level <= level + noise)
-    return whole.noise * level, Expected(slowest.block.table.first, level)
+    unbounded -= {each.block.table.first for each in found if each.pair.level > 0.0}
+    return whole.noise * level, Expected(slowest.block.table.first, level, frozenset(unbounded))
 
 
 def _refined(lowest: "_Lowest") -> float:
@@ -177,7 +182,7 @@ def _lowest(
 
     Once a growth is known to which more harmonics add nothing, a class is left out if none in it is faster.
     """
-    first, beside = (None, np.inf) if expected is None else expected
+    first, beside = (None, np.inf) if expected is None else expected[:2]
     found: list[_Lowest] = []
     slowest: _Lowest | None = None
     for table in sorted(whole.tables, key=lambda table: (table.first != first, bounds.get(table.first, -np.inf))):

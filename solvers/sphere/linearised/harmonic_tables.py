@@ -154,7 +154,13 @@ class ClassTable:
             sign = np.where(alike, 1 - 2 * block.sine, 1)[:, None]
             # The wave of the difference is odd for a cosine with a sine: order of the sine less that of the cosine.
             turned = np.where(alike, 1, np.sign(difference) * (1 - 2 * block.sine))[:, None]
-            known = (np.where(alike, 0, 1), np.abs(difference), difference + 2 * block.order, 0.5 * turned, 0.5 * sign)
+            known = (
+                np.where(alike, 0, 1),
+                np.abs(difference),
+                difference + 2 * block.order,
+                0.5 * turned,
+                0.5 * sign,
+            )
             self._paired[block.places.start] = known
         return known
 
