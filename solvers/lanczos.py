@@ -25,8 +25,8 @@ LARGEST_SIZE = 4096
 # First shift below zero, relative to the largest diagonal entry, and its growth until it is low enough.
 FIRST_SHIFT = 1e-6
 SHIFT_GROWTH = 16.0
-# A shift below an expected eigenvalue, as a share of it, times how much it is too low to tell near eigenvalues apart,
-# and when the eigenvector of the inverse is solved for.
+# A shift below an expected eigenvalue, as a share of it, the multiple of this at which near eigenvalues are not told
+# apart, and the residual of an eigenvector of the inverse.
 BELOW, FAR, SOLVED = 0.3, 10.0, 1e-11
 
 
@@ -123,7 +123,7 @@ def _least_shift(matrix: Matrix) -> float:
 
 
 def _factor_below(matrix: Matrix, expected: float | None = None) -> tuple[Matrix, float]:
-    """Return the lower Cholesky factor of the matrix plus a shift, and the shift: minus it is below all eigenvalues.
+    """Return the lower Cholesky factor of a matrix plus a shift, and the shift: minus it is below all eigenvalues.
 
     The first shift is for what is expected of the lowest eigenvalue.
     """

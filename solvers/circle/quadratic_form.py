@@ -56,7 +56,7 @@ def quadratic_form(field: Field, vectors: Matrix) -> tuple[Matrix, Matrix, Float
 
 
 def _interacting(field: Field, root: Matrix, samples: Matrix, step: np.longdouble) -> tuple[Matrix, Matrix]:
-    """Return the double integrals for pairs of columns off the rotation, and the sums of the moduli of their parts."""
+    """Return the double integrals for pairs of columns off the rotation, and sums of the moduli of their parts."""
     weights = _weights(field, root.size)
     moments = step * np.fft.rfft(root * root)[: weights.size]
     attraction = np.fft.irfft(weights * moments, root.size, norm="forward")

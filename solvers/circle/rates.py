@@ -8,7 +8,7 @@ reflection axis has one block, of cosines and sines together.
 
 Of each block the lowest eigenvalue alone is computed, and of most not even that: if the Cholesky factorisation of
 :math:`S - \mu` exists, no eigenvalue of the block is below the :math:`\mu` of another. The block that had the
-slowest perturbation at one state is tried first at the next.
+slowest perturbation at one state is tried first at the next, and of a large one an eigenvalue near that rate.
 
 The two exact zero modes, rotation and :math:`1/\sqrt\rho`, are moved to the far end of the spectrum. A rate below
 the rounding of S is taken from its eigenvectors, :mod:`solvers.circle.rayleigh`, and one too small for that from

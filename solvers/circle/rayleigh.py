@@ -3,12 +3,13 @@ r"""The lowest eigenvalue of a block of the linearisation, from eigenvectors of 
 An eigenvalue solver leaves errors of :math:`\mathrm{eps}\,\|S\|` in the eigenvalues of S, of its vectors only the
 square enters once they are put into :math:`\langle z, S z\rangle = \langle y, C y\rangle`, :math:`y = Q^* z`, see
 :mod:`solvers.circle.linearisation`: neither Q nor C is large, and y is small where the eigenvalue is. This is
-accurate where an eigenvalue is below the rounding of S and above about :math:`\mathrm{eps}\,\|C\|`. Below that, where
-clusters attract each other over a distance, it is taken from :mod:`solvers.circle.quadratic_form`, which the same
-vectors are put into, and else from the whole spectrum, :mod:`solvers.circle.spectra`.
+accurate where an eigenvalue is below the rounding of S and above about :math:`\mathrm{eps}\,\|C\|`; in extended precision
+also where y is tiny. Where clusters attract each other over a distance, the vectors are put into the form of
+:mod:`solvers.circle.quadratic_form`; what is known by neither is taken from the whole spectrum,
+:mod:`solvers.circle.spectra`.
 """
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.linalg
@@ -101,7 +102,7 @@ def lowest_eigenvalue(field: Field, waves: Matrix, beyond: float, extended: bool
     Lowest
         The bound of rounding in y and C is of first order, that of the functions of second order in their residual.
     """
-    real, precise = (np.longdouble, np.clongdouble) if extended else (np.float64, np.complex128)
+    precise: Any = np.clongdouble if extended else np.complex128
     coefficients, waves = field.coefficients.astype(precise), waves.astype(precise)
     degree = coefficients.size - 1
     points = even_size(4 * max(degree, waves.shape[1]))
@@ -121,7 +122,7 @@ def lowest_eigenvalue(field: Field, waves: Matrix, beyond: float, extended: bool
         float(np.sqrt(step * np.square(turn[:, 0] @ rows).sum())) for rows in (first_order, pulled, slopes)
     )
     interacting = 2.0 * float(np.abs(field.strengths) @ np.abs(turn[:, 0] @ parts))
-    of_first = float(np.finfo(real).eps) * (steep + 0.5 * float(np.abs(slope).max()))
+    of_first = float(np.finfo(precise).eps) * (steep + 0.5 * float(np.abs(slope).max()))
     rounding = SAFETY * field.noise * (2.0 * of_first * acting + EPS * first * (first + interacting))
     return Lowest(
         float(field.noise * values[0]),
@@ -157,7 +158,7 @@ def _of_functions(
 
 
 def without_cancellation(field: Field, waves: Matrix, beyond: float) -> Lowest:
-    """Return the lowest eigenvalue near the span of the same functions in extended precision, by the better form."""
+    """Return the lowest eigenvalue near the span of functions in extended precision, by the better of two forms."""
     known = lowest_eigenvalue(field, waves, beyond, extended=True)
     vectors = np.concatenate([waves[:, :0:-1].conj(), waves], axis=1).T
     form, gram, rounding = quadratic_form(field, vectors)

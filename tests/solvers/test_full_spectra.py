@@ -216,9 +216,9 @@ def test_what_is_expected_of_a_state_does_not_matter(name):
     state = crystal(name)[0]
     exact = slowest_rate(state)
     tables = Linearisation(full_field(state), 20).tables
-    for place, table in enumerate(tables):
+    for count, table in enumerate(tables):
         for level in (-1e4, -2.0, 0.0, 50.0):
-            growing = frozenset(each.first for each in tables[place:])
+            growing = frozenset(each.first for each in tables[count:])
             rate, expected = full_rates._slowest(state, full_rates.Expected(table.first, level, growing))
             assert rate == pytest.approx(exact, rel=2.0 * full_rates.TRUNCATION_TOLERANCE)
             assert rate == pytest.approx(state.problem.noise * expected.level, rel=1e-15)

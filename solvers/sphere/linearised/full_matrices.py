@@ -64,8 +64,8 @@ BEYOND_KNOWN = 1.5
 LEAST_SHIFT = 0.1
 # An eigenvector of the matrices is computed until its residual is this share.
 SOLVED = 1e-10
-# Trace of the interaction that is left out where growths are counted and vectors computed. Rates that it mixes differ
-# by no more than it changes them by.
+# Trace of the interaction left out where growths are counted and vectors computed. Rates that it mixes differ by no
+# more than it changes them by.
 LEFT_OUT = 1e-13
 
 

@@ -4,6 +4,9 @@ The harmonics go up to a degree that resolves the root of the density, and furth
 rate no more: the second variation and the few harmonics tried first show which classes cannot have it, and how many
 more harmonics the others need. A rate too small for this method is taken from :mod:`.full_spectra` where its class
 is small.
+
+Along a branch the class and the rate of the state before are tried first. Where that perturbation grows and needs
+no more harmonics, one factorisation of another class counts whether anything grows faster in it.
 """
 
 from collections.abc import Sequence
@@ -39,7 +42,7 @@ RELATIVE_TOLERANCE = 1e-8
 
 
 class Expected(NamedTuple):
-    """What a state nearby had: the class of its slowest perturbation, the rate in units of D, and growing classes."""
+    """What a state nearby had: class and rate, in units of D, of its slowest perturbation, and growing classes."""
 
     first: Harmonic
     level: float
