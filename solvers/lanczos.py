@@ -25,8 +25,8 @@ LARGEST_SIZE = 4096
 # First shift below zero, relative to the largest diagonal entry, and its growth until it is low enough.
 FIRST_SHIFT = 1e-6
 SHIFT_GROWTH = 16.0
-# A shift below an expected eigenvalue, as a share of it, the multiple of this at which near eigenvalues are not told
-# apart, and the residual of an eigenvector of the inverse.
+# A shift below an expected eigenvalue, as a share of it, the multiple of this at which near eigenvalues are not
+# told apart, and the residual of an eigenvector of the inverse.
 BELOW, FAR, SOLVED = 0.3, 10.0, 1e-11
 
 

@@ -3,9 +3,9 @@ r"""The lowest eigenvalue of a block of the linearisation, from eigenvectors of 
 An eigenvalue solver leaves errors of :math:`\mathrm{eps}\,\|S\|` in the eigenvalues of S, of its vectors only the
 square enters once they are put into :math:`\langle z, S z\rangle = \langle y, C y\rangle`, :math:`y = Q^* z`, see
 :mod:`solvers.circle.linearisation`: neither Q nor C is large, and y is small where the eigenvalue is. This is
-accurate where an eigenvalue is below the rounding of S and above about :math:`\mathrm{eps}\,\|C\|`; in extended precision
-also where y is tiny. Where clusters attract each other over a distance, the vectors are put into the form of
-:mod:`solvers.circle.quadratic_form`; what is known by neither is taken from the whole spectrum,
+accurate where an eigenvalue is below the rounding of S and above about :math:`\mathrm{eps}\,\|C\|`; in extended
+precision also where y is tiny. Where clusters attract each other over a distance, the vectors are put into the form
+of :mod:`solvers.circle.quadratic_form`; what is known by neither is taken from the whole spectrum,
 :mod:`solvers.circle.spectra`.
 """
 
