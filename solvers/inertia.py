@@ -69,6 +69,8 @@ def signature(matrix: Floats, *, definite: bool = False) -> tuple[int, float]:
 
 def factorised(matrix: Floats, *, definite: bool = False) -> Factor:
     """Return the factorisation of a symmetric matrix, which is overwritten, as :func:`signature` makes it."""
+    if not matrix.size:
+        return Factor(0, lambda columns: columns)
     if definite:
         factor, failed = lapack.dpotrf(matrix.T, lower=1, clean=0)
         if not failed:

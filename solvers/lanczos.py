@@ -25,6 +25,9 @@ LARGEST_SIZE = 4096
 # First shift below zero, relative to the largest diagonal entry, and its growth until it is low enough.
 FIRST_SHIFT = 1e-6
 SHIFT_GROWTH = 16.0
+# A shift below an expected eigenvalue, as a share of it, the multiple of this at which near eigenvalues are not
+# told apart, and the residual of an eigenvector of the inverse.
+BELOW, FAR, SOLVED = 0.3, 10.0, 1e-11
 
 
 def check_size(size: int) -> None:
@@ -54,17 +57,58 @@ def lowest_pairs(matrix: Matrix, count: int) -> tuple[Floats, Matrix]:
     """
     from scipy.sparse.linalg import LinearOperator, eigsh
 
-    factor = _factor_below(matrix)
+    factor, _ = _factor_below(matrix)
     size = matrix.shape[0]
     inverse = LinearOperator(
         (size, size),
-        matvec=lambda vector: scipy.linalg.cho_solve(factor, vector, check_finite=False),
+        matvec=lambda vector: scipy.linalg.cho_solve((factor, True), vector, check_finite=False),
         dtype=matrix.dtype,
     )
     start = np.asarray(np.random.default_rng(0).standard_normal(size), dtype=matrix.dtype)
     vectors = np.linalg.qr(eigsh(inverse, k=count, which="LM", v0=start)[1])[0]
     values, turned = np.linalg.eigh(vectors.conj().T @ (matrix @ vectors))
     return values, vectors @ turned
+
+
+def lowest_value(matrix: Floats, expected: float | None) -> float:
+    """Return the lowest eigenvalue of a symmetric matrix, faster if what is expected of it is near.
+
+    Lanczos with each vector orthogonalised against all before, until the residual, which bounds the distance of the
+    Ritz value from an eigenvalue of the inverse, is a rounding of it; then the Rayleigh quotient.
+    """
+    factor, shift = _factor_below(matrix, expected)
+    value = _lowest_by(factor, matrix)
+    if value + shift > FAR * (BELOW * abs(value) + _least_shift(matrix)):
+        value = _lowest_by(_factor_below(matrix, value)[0], matrix)
+    return value
+
+
+def _lowest_by(factor: Matrix, matrix: Floats) -> float:
+    """Return the lowest eigenvalue of a matrix from the Cholesky factor of it plus a shift."""
+    size = len(matrix)
+    basis, projected = np.empty((size, size)), np.zeros((size, size))
+    vector = np.random.default_rng(0).standard_normal(size)
+    for step in range(size):
+        basis[step] = vector / np.linalg.norm(vector)
+        known = basis[: step + 1]
+        vector = scipy.linalg.lapack.dpotrs(factor, basis[step], lower=1)[0]
+        projected[: step + 1, step] = known @ vector
+        vector -= projected[: step + 1, step] @ known
+        vector -= (known @ vector) @ known
+        largest, coefficients = last_pair(projected[: step + 1, : step + 1])
+        if np.linalg.norm(vector) * abs(coefficients[-1]) <= SOLVED * largest:
+            break
+    ritz = coefficients @ known
+    return float(ritz @ (matrix @ ritz) / (ritz @ ritz))
+
+
+def last_pair(matrix: Floats) -> tuple[float, Floats]:
+    """Return the largest eigenvalue of a symmetric matrix, given by its upper triangle, and its vector."""
+    size = len(matrix)
+    values, vectors, *_, failed = scipy.linalg.lapack.dsyevr(matrix, range="I", il=size, iu=size)
+    if failed:
+        values, vectors = np.linalg.eigh(matrix, UPLO="U")
+    return float(values[-1 if failed else 0]), np.asarray(vectors[:, -1])
 
 
 def deflated(matrix: Matrix, known: Sequence[Matrix]) -> Matrix:
@@ -74,14 +118,22 @@ def deflated(matrix: Matrix, known: Sequence[Matrix]) -> Matrix:
     return np.asarray(matrix + size * basis @ basis.conj().T)
 
 
-def _factor_below(matrix: Matrix) -> tuple[Matrix, bool]:
-    """Return the Cholesky factorisation of the matrix minus a shift below its eigenvalues."""
-    shift = FIRST_SHIFT * float(np.abs(matrix.diagonal()).max())
+def _least_shift(matrix: Matrix) -> float:
+    return FIRST_SHIFT * float(np.abs(matrix.diagonal()).max())
+
+
+def _factor_below(matrix: Matrix, expected: float | None = None) -> tuple[Matrix, float]:
+    """Return the lower Cholesky factor of a matrix plus a shift, and the shift: minus it is below all eigenvalues.
+
+    The first shift is for what is expected of the lowest eigenvalue.
+    """
+    shift = _least_shift(matrix)
+    shifts = [] if expected is None else [BELOW * abs(expected) + shift - expected]
     while True:
+        tried = shifts.pop() if shifts else shift
         shifted = matrix.copy()
-        shifted[np.diag_indices_from(shifted)] += shift
+        shifted[np.diag_indices_from(shifted)] += tried
         try:
-            factor: tuple[Matrix, bool] = scipy.linalg.cho_factor(shifted, lower=True, overwrite_a=True)
-            return factor
+            return scipy.linalg.cho_factor(shifted, lower=True, overwrite_a=True)[0], tried
         except np.linalg.LinAlgError:
-            shift *= SHIFT_GROWTH
+            shift *= SHIFT_GROWTH if tried == shift else 1.0

@@ -50,15 +50,8 @@ class Equation:
         if self.confinement is not None and self.confinement.scale(self.domain) == 0:
             _require_zero(self.confinement, self.domain)
             object.__setattr__(self, "confinement", None)
-        for name in ("noise", "coupling"):
-            value: Any = getattr(self, name)
-            if isinstance(value, np.generic) and not isinstance(value, np.longdouble):
-                object.__setattr__(self, name, value.item())
-        object.__setattr__(self, "noise", _checked_noise(self.noise))
-        if self.coupling is not None and not _is_finite(self.coupling):
-            raise InvalidInput(
-                f"coupling must be a finite number, not {shown(self.coupling)}; leave it out to keep it free"
-            )
+        object.__setattr__(self, "noise", _checked_noise(_plain(self.noise)))
+        object.__setattr__(self, "coupling", _checked_coupling(self.coupling))
 
     def _require_law(self) -> None:
         """Refuse an inadmissible velocity law."""
@@ -81,7 +74,12 @@ class Equation:
 
     def at(self, *, coupling: Number | None) -> Self:
         """Return the same problem at another coupling (``None`` frees it)."""
-        return self.replace(coupling=coupling)
+        same = object.__new__(type(self))
+        equation: Any = self
+        # The other fields are admitted, whatever the coupling.
+        vars(same).update({field.name: getattr(equation, field.name) for field in dataclasses.fields(equation)})
+        vars(same)["coupling"] = _checked_coupling(coupling)
+        return same
 
     @property
     def parameters(self) -> dict[str, Number]:
@@ -295,6 +293,19 @@ def described_fields(description: Any, law: str) -> dict[str, Any]:
         "coupling": description["coupling"],
         "confinement": None if confinement is None else potential_of(confinement),
     }
+
+
+def _plain(value: Any) -> Any:
+    """Return a number of numpy as one of Python, but one of extended precision as it is."""
+    return value.item() if isinstance(value, np.generic) and not isinstance(value, np.longdouble) else value
+
+
+def _checked_coupling(coupling: Any) -> Any:
+    """Return a coupling that is admissible."""
+    coupling = _plain(coupling)
+    if coupling is not None and not _is_finite(coupling):
+        raise InvalidInput(f"coupling must be a finite number, not {shown(coupling)}; leave it out to keep it free")
+    return coupling
 
 
 def _checked_noise(noise: Any) -> float:

@@ -3,6 +3,7 @@
 from .branch import Branch as Branch
 from .branch import SpecialPoint as SpecialPoint
 from .branch import state_at as state_at
+from .branch import states_at as states_at
 from .columns import COUPLING as COUPLING
 from .columns import parameter_column as parameter_column
 from .comparison import Comparison as Comparison

@@ -1,6 +1,6 @@
 """Records of one branch of a diagram: its points and its special points, plain arrays only."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
@@ -20,7 +20,7 @@ from .columns import (
     of_axis,
     parameter_column,
 )
-from .observables import FREE_ENERGY_GAP, Observed, former_arguments
+from .observables import FREE_ENERGY_GAP, Observables, Observed, former_arguments
 from .outcome import Outcome
 from .point_types import PointType
 from .state import State
@@ -252,6 +252,24 @@ def _problem_at(problem: Equation, branch: Branch, point: int) -> Equation:
     if branch.parameter_values is not None:
         problem = problem.with_parameter(branch.parameter, float(branch.parameter_values[point]))
     return problem.at(coupling=branch.coupling[point])
+
+
+def states_at(problem: Equation, branch: Branch, points: Sequence[int]) -> list[State]:
+    """Return the densities at points of a branch as states, as :func:`state_at` does, in a fraction of the time."""
+    states = [state_at(problem, branch, point) for point in points[:1]]
+    for point in points[1:]:
+        # The numbers are those of a record, which has checked them.
+        states.append(
+            states[0]._changed(
+                problem=_problem_at(problem, branch, point),
+                cosine=branch.cosine[point],
+                sine=branch.sine[point],
+                observables=Observables(observables_at(branch.observables, point)),
+                residual=float(branch.residual[point]),
+                modes=int(branch.modes[point]),
+            )
+        )
+    return states
 
 
 def state_at(problem: Equation, branch: Branch, point: int) -> State:

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from meanfield import Branch, ComputationFailed, Equation, Outcome, State
-from meanfield.records import state_at
+from meanfield.records import states_at
 
 from ..bases import Floats
 from ..geometry import Geometry
@@ -73,7 +73,7 @@ def _known_rates(
 ) -> list[float]:
     """Return the rates at points, nan if not known; unexpected exceptions are added to the failures."""
     try:
-        states = [state_at(problem, branch, point) for point in points.tolist()]
+        states = states_at(problem, branch, points.tolist())
         rates = geometry.slowest_rates(states) if branch.parameter_values is None else _each(geometry, states)
     except Exception as error:
         if len(points) > 1:

@@ -362,27 +362,23 @@ def symmetric_cosines(field: Field, rows: Integers, columns: Integers) -> Floats
 
 
 def symmetric_pair(field: Field, degrees: Integers) -> tuple[Floats, Floats]:
-    """Return S of the even and of the odd perturbations of a class, its degrees from 0 or from above.
+    """Return S of the even and of the odd perturbations of a class, its degrees equidistant, from 0 or from above.
 
     These are :func:`symmetric_sines` and :func:`symmetric_cosines` on one set of degrees, from arrays that they
     share: together they take half of the time, and they are made for every state of a branch.
     """
-    first = int(degrees[0] == 0)
+    first, size = int(degrees[0] == 0), degrees.size
     modes = significant(field, degrees[first:])
-    places = np.searchsorted(degrees, modes)
-    difference, total = np.abs(degrees[:, None] - degrees), degrees[:, None] + degrees
+    columns = _run(np.searchsorted(degrees, modes))
     # Of v_j on normalised waves, the halves of weights 2 lambda_j j^2 and of norms pi.
     weights = field.strengths[..., np.newaxis, modes] * modes**2 / (2.0 * np.pi)
-    # In place as far as possible: fresh memory costs more than the sums do.
-    odd, far = (field.schroedinger.real.take(table, -1) for table in (difference, total))
-    odd[..., np.arange(degrees.size), np.arange(degrees.size)] += degrees**2.0
-    even = odd - far
-    odd += far
-    cosines, far = (field.root.real.take(table[:, places], -1) for table in (difference, total))
-    sines = cosines - far
-    cosines += far
-    even -= np.matmul(np.multiply(sines, weights, out=far), sines.swapaxes(-1, -2))
-    odd -= np.matmul(np.multiply(cosines, weights, out=far), cosines.swapaxes(-1, -2))
+    near, far = _differences_and_sums(field.schroedinger.real, degrees)
+    even, odd = near - far, near + far
+    near, far = (table[..., columns] for table in _differences_and_sums(field.root.real, degrees))
+    product = np.empty_like(even)
+    for matrix, waves in ((even, near - far), (odd, near + far)):
+        matrix.reshape(-1, size * size)[:, :: size + 1] += degrees**2.0
+        _subtract_squares(matrix, waves, weights, product)
     if first:
         # The normalised mean is longer than a cosine.
         odd[..., 0, :] *= np.sqrt(0.5)
@@ -390,6 +386,40 @@ def symmetric_pair(field: Field, degrees: Integers) -> tuple[Floats, Floats]:
     even *= field.noise
     odd *= field.noise
     return even[..., first:, first:], odd
+
+
+def _differences_and_sums(values: Floats, degrees: Integers) -> tuple[Floats, Floats]:
+    """Return values at differences and at sums of equidistant degrees, (..., n, n), as views of few numbers."""
+    size, step = degrees.size, int(degrees[1] - degrees[0]) if degrees.size > 1 else 1
+    here = values[..., : step * size : step]
+    last = 2 * int(degrees[0])
+    row = np.concatenate([here[..., :0:-1], here, values[..., last : last + step * (2 * size - 1) : step]], axis=-1)
+    shape, strides = (*row.shape[:-1], size, size), row.strides
+    return (
+        np.ndarray(shape, row.dtype, row, (size - 1) * row.itemsize, (*strides[:-1], -row.itemsize, row.itemsize)),
+        np.ndarray(shape, row.dtype, row, (2 * size - 1) * row.itemsize, (*strides, row.itemsize)),
+    )
+
+
+def _run(places: Integers) -> slice | Integers:
+    """Return ascending places as a slice where they follow each other, which needs no copy."""
+    if places.size and places[-1] - places[0] == places.size - 1:
+        return slice(int(places[0]), int(places[-1]) + 1)
+    return places
+
+
+def _subtract_squares(matrix: Floats, waves: Floats, weights: Floats, product: Floats) -> None:
+    """Subtract waves times weights times waves in place; the last array is for what is between."""
+    # The product of a matrix with its own transpose takes half of the time of another.
+    if (weights >= 0.0).all():
+        waves *= np.sqrt(weights)
+        matrix -= np.matmul(waves, waves.swapaxes(-1, -2), out=product)
+        return
+    for sign in (1.0, -1.0):
+        roots = np.sqrt(np.maximum(sign * weights, 0.0))
+        there = roots.reshape(-1, weights.shape[-1]).any(axis=0)
+        some = waves[..., there] * roots[..., there]
+        matrix -= np.multiply(np.matmul(some, some.swapaxes(-1, -2), out=product), sign, out=product)
 
 
 def _symmetric_mixed(field: Field, rows: Integers, columns: Integers) -> Matrix:

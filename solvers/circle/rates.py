@@ -8,7 +8,7 @@ reflection axis has one block, of cosines and sines together.
 
 Of each block the lowest eigenvalue alone is computed, and of most not even that: if the Cholesky factorisation of
 :math:`S - \mu` exists, no eigenvalue of the block is below the :math:`\mu` of another. The block that had the
-slowest perturbation at one state is tried first at the next.
+slowest perturbation at one state is tried first at the next, and of a large one an eigenvalue near that rate.
 
 The two exact zero modes, rotation and :math:`1/\sqrt\rho`, are moved to the far end of the spectrum. A rate below
 the rounding of S is taken from its eigenvectors, :mod:`solvers.circle.rayleigh`, and one too small for that from
@@ -16,6 +16,7 @@ the rounding of S is taken from its eigenvectors, :mod:`solvers.circle.rayleigh`
 """
 
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -26,7 +27,7 @@ from meanfield import NotResolved, State
 from meanfield.equations import Interaction
 
 from ..bases import EPS, Floats, Integers
-from ..lanczos import check_size, lowest_pairs
+from ..lanczos import check_size, lowest_value
 from .linearisation import (
     UNIFORM,
     Field,
@@ -42,20 +43,30 @@ from .linearisation import (
     symmetric_whole,
     whole_vector,
 )
-from .rayleigh import DENSE, cosine_waves, lowest_eigenvalue, lowest_vectors, sine_waves, whole_waves
+from .rayleigh import (
+    Lowest,
+    cosine_waves,
+    lowest_eigenvalue,
+    lowest_vectors,
+    sine_waves,
+    whole_waves,
+    without_cancellation,
+)
 from .spectra import WHOLE, SymmetryClass, largest_eigenvalue, require_smooth, spectrum, uniform_eigenvalues
 
 Extended = NDArray[np.longdouble]
 
 # The slowest perturbations are resolved by the moments above this, and degrees are rounded up to multiples.
 SIGNIFICANT = 1e-11
-DEGREES_AT_ONCE = 16
+DEGREES_AT_ONCE = 32
 # The same of roots of the density, relative to the largest: errors of eigenvalues are of second order.
 ROOT_SIGNIFICANT = 1e-9
 # A rate is kept if its rounding error, eps |S|, is below this share of it.
 RELATIVE_TOLERANCE = 1e-8
+# Beyond this size the lowest eigenvalue is computed by Lanczos.
+DENSE = 200
 # Numbers in the matrices of a block that are made at once.
-NUMBERS_AT_ONCE = 2**16
+NUMBERS_AT_ONCE = 2**17
 
 
 class Blocks(NamedTuple):
@@ -84,6 +95,19 @@ class Prepared(NamedTuple):
     state: State
     moments: Matrix
     degree: int
+
+
+@dataclass
+class Expected:
+    """What the state before had: the class of its slowest perturbation, the rate, and whether rounding hid it."""
+
+    block: SymmetryClass | None = None
+    level: float | None = None
+    hidden: bool = False
+
+    def first(self, matrices: dict[SymmetryClass, Floats]) -> dict[SymmetryClass, Floats]:
+        """Return matrices by class with the expected class first."""
+        return {block: matrices[block] for block in sorted(matrices, key=lambda block: block != self.block)}
 
 
 def slowest_rate(state: State) -> float:
@@ -120,41 +144,52 @@ def slowest_rates(states: Sequence[State]) -> list[float | Exception]:
         prepared = Prepared(place, state, aligned, degree)
         waiting.setdefault((-(-degree // DEGREES_AT_ONCE), even), []).append(prepared)
     strengths = _unit_strengths(one for group in waiting.values() for one in group)
+    expected = Expected()
     for (_, even), group in waiting.items():
         largest = max(one.degree for one in group)
-        together = max(1, NUMBERS_AT_ONCE // (largest if even else 2 * largest + 1) ** 2)
+        # The classes of a symmetry share the degrees, and have the fewer numbers together.
+        shared = int(np.gcd.reduce([one.state.symmetry for one in group])) or 1
+        together = max(1, NUMBERS_AT_ONCE * shared // (largest if even else 2 * largest + 1) ** 2)
         for start in range(0, len(group), together):
             part = group[start : start + together]
-            for one, rate in zip(part, _rates(part, even, strengths), strict=True):
+            for one, rate in zip(part, _rates(part, even, strengths, expected), strict=True):
                 rates[one.place] = rate
     return rates
 
 
-def _rates(group: Sequence[Prepared], even: bool, strengths: Extended) -> Iterator[float | Exception]:
+def _rates(
+    group: Sequence[Prepared], even: bool, strengths: Extended, expected: Expected
+) -> Iterator[float | Exception]:
     """Yield the rates of states of one equation, given its strengths at the coupling 1, or the errors instead."""
     field = _stacked(group, strengths)
     degrees = [min(one.degree, degree) for one, degree in zip(group, _resolving(field), strict=True)]
     blocks = _blocks(field, max(degrees), even)
-    order = list(blocks.matrices)
     truncated, sizes = blocks.truncated(degrees)
     for one, whole, rounding in zip(group, truncated, (EPS * sizes / RELATIVE_TOLERANCE).tolist(), strict=True):
-        matrices = {block: whole[block] for block in order}
-        slowest, found = _lowest_of_all(matrices)
-        order.sort(key=lambda block: block != found)
-        if abs(slowest) >= rounding:
-            yield slowest
-        elif len(group) > 1:
-            # Alone the state may have more symmetry, and so other classes, than it has among others.
-            yield from _rates([one], even, strengths)
+        alone = len(group) == 1
+        doubtful = _doubtful(whole, rounding) if alone and expected.hidden else {}
+        if not (doubtful and all(_all_above(matrix, -rounding) for matrix in doubtful.values())):
+            slowest, expected.block = _lowest_of_all(expected.first(whole), expected.level)
+            expected.level, expected.hidden = slowest, abs(slowest) < rounding
+            if not expected.hidden:
+                yield slowest
+                continue
+        if alone:
+            yield _refined(one, doubtful or _doubtful(whole, rounding), rounding, even)
         else:
-            yield _refined(one, matrices, rounding, even)
+            # Alone the state may have more symmetry, and so other classes, than it has among others.
+            yield from _rates([one], even, strengths, expected)
+
+
+def _doubtful(matrices: dict[SymmetryClass, Floats], rounding: float) -> dict[SymmetryClass, Floats]:
+    """Return the matrices of the classes with eigenvalues that rounding may hide, or below."""
+    return {block: matrix for block, matrix in matrices.items() if not _all_above(matrix, rounding)}
 
 
 def _refined(
-    one: Prepared, matrices: dict[SymmetryClass, Floats], rounding: float, even: bool
+    one: Prepared, doubtful: dict[SymmetryClass, Floats], rounding: float, even: bool
 ) -> float | Exception:
     """Return the rate of a state that is lost in the rounding of its matrices, by vectors or by its spectrum."""
-    doubtful = {block: matrix for block, matrix in matrices.items() if not _all_above(matrix, rounding)}
     rate = _by_vectors(one, doubtful, rounding)
     if rate is not None:
         return rate
@@ -174,16 +209,27 @@ def _by_vectors(one: Prepared, doubtful: dict[SymmetryClass, Floats], rounding: 
     # With all moments of the state, so that the density is that of its own field.
     degree = max(one.degree, one.moments.size - 1)
     field = gibbs_field(one.state.problem, Interaction(one.state.problem).strengths(degree), one.moments)
-    values, errors = [], []
+    functions, found = [], []
     for (kind, residue), matrix in doubtful.items():
         vectors, beyond = lowest_vectors(matrix, rounding)
-        value, error = lowest_eigenvalue(field, _waves(kind, residue, field.symmetry, vectors), beyond)
-        values.append(value)
-        errors.append(error)
-    lowest = int(np.argmin(values))
-    allowed = RELATIVE_TOLERANCE * abs(values[lowest])
-    below = min(value - error for value, error in zip(values, errors, strict=True))
-    return values[lowest] if errors[lowest] <= allowed and below >= values[lowest] - allowed else None
+        functions.append((_waves(kind, residue, field.symmetry, vectors), beyond))
+        found.append(lowest_eigenvalue(field, *functions[-1]))
+    rate = _certain(found)
+    if rate is None and one.state.problem.confinement is None:
+        lowest = min(each.value + each.error for each in found)
+        for place, each in enumerate(found):
+            if each.least < lowest:
+                found[place] = without_cancellation(field, *functions[place])
+        rate = _certain(found)
+    return rate
+
+
+def _certain(found: Sequence[Lowest]) -> float | None:
+    """Return the lowest of some eigenvalues, None if it is not known to the share of it that is tolerated."""
+    lowest = min(found, key=lambda each: each.value)
+    allowed = RELATIVE_TOLERANCE * abs(lowest.value)
+    below = min(each.least for each in found)
+    return lowest.value if lowest.error <= allowed and below >= lowest.value - allowed else None
 
 
 def _waves(kind: str, residue: int, symmetry: int, vectors: Floats) -> Matrix:
@@ -262,13 +308,13 @@ def _without_zeros(matrix: Floats, vectors: Sequence[Floats], rotates: bool) -> 
     return matrix
 
 
-def _lowest_of_all(matrices: dict[SymmetryClass, Floats]) -> tuple[float, SymmetryClass]:
+def _lowest_of_all(matrices: dict[SymmetryClass, Floats], expected: float | None) -> tuple[float, SymmetryClass]:
     """Return the lowest eigenvalue over all blocks of a state, trying the likeliest first, and its block."""
     (found, first), *others = matrices.items()
-    lowest = _lowest(first)
+    lowest = _lowest(first, expected)
     for block, matrix in others:
         if not _all_above(matrix, lowest):
-            value = _lowest(matrix)
+            value = _lowest(matrix, lowest)
             lowest, found = (value, block) if value < lowest else (lowest, found)
     return lowest, found
 
@@ -281,8 +327,8 @@ def _all_above(matrix: Floats, level: float) -> bool:
     return bool(lapack.dpotrf(shifted.T, lower=0, clean=0, overwrite_a=1)[1] == 0)
 
 
-def _lowest(matrix: Floats) -> float:
+def _lowest(matrix: Floats, expected: float | None) -> float:
     if len(matrix) > DENSE:
-        return float(lowest_pairs(matrix, 1)[0][0])
+        return lowest_value(matrix, expected)
     values, *_, info = lapack.dsyevr(matrix, compute_v=0, range="I", il=1, iu=1)
     return float(values[0]) if info == 0 else float(np.linalg.eigvalsh(matrix)[0])

@@ -304,3 +304,16 @@ def test_a_potential_that_inherits_nothing():
 
     with pytest.raises(InvalidInput, match=r"has no scale; let its class inherit meanfield\.Potential"):
         McKeanVlasov(Circle(), Alone())
+
+
+@pytest.mark.parametrize("coupling", [None, 3, 2.5, np.int64(3), np.float32(0.5), np.longdouble(1) / 3])
+def test_a_problem_at_a_coupling_is_the_one_that_is_made_with_it(coupling):
+    """Nothing else is checked again, and nothing computed at the coupling before remains."""
+    before = McKeanVlasov(Circle(), Kuramoto(), noise=0.5, coupling=7.0, confinement=HegselmannKrause(1.0))
+    assert before.fixed_coupling == 7.0
+    found = before.at(coupling=coupling)
+    made = McKeanVlasov(Circle(), Kuramoto(), noise=0.5, coupling=coupling, confinement=HegselmannKrause(1.0))
+    assert found == made
+    assert hash(found) == hash(made)
+    assert type(found.coupling) is type(made.coupling)
+    assert before.coupling == 7.0

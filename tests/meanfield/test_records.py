@@ -9,7 +9,7 @@ import pytest
 
 from meanfield import Circle, Kuramoto, McKeanVlasov, State
 from meanfield.base import Record
-from meanfield.records import Observables
+from meanfield.records import Observables, state_at, states_at
 from meanfield.transport import Density, Sample
 from tests.hostile import materials
 
@@ -133,3 +133,15 @@ def test_a_record_does_not_change_with_the_array_it_was_made_from(fixed):
     assert state.cosine[1] == 0.25
     with pytest.raises(ValueError, match="read-only"):
         state.cosine[1] = 0.5
+
+
+def test_states_along_a_branch_are_those_at_its_points():
+    """They are made without another check, and are equal, read-only and of the same types nevertheless."""
+    diagram = materials()["diagram"]
+    branch = max(diagram.branches, key=len)
+    points = list(range(len(branch)))[::-1]
+    found = states_at(diagram.problem, branch, points)
+    assert found == [state_at(diagram.problem, branch, point) for point in points]
+    assert all(type(one.observables) is Observables for one in found)
+    assert not any(array.flags.writeable for one in found for array in arrays_in(one))
+    assert states_at(diagram.problem, branch, []) == []

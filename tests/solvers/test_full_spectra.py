@@ -195,6 +195,36 @@ def test_classes_left_out_have_no_slower_rate(name):
     assert abs(slowest_rate(state) / lowest - 1.0) < 1e-8
 
 
+@pytest.mark.parametrize("name", ["octahedral", "cubic", "tetrahedral", "icosahedral", "prismatic"])
+def test_growth_faster_than_another_is_counted(name):
+    """In a class there is a faster growth, and a lower bound of it, exactly if the dense matrix has one."""
+    whole = Linearisation(full_field(crystal(name)[0]), 48)
+    growing = 0
+    for block in (whole.matrices(table) for table in whole.tables):
+        fastest = -block.lowest(1)[0].level
+        for growth in (0.2, 1.0, 7.0, abs(fastest) * (1.0 - 1e-7), abs(fastest) * (1.0 + 1e-7)):
+            faster = block.faster_growth(growth)
+            assert (faster > 0.0) == (fastest > growth)
+            assert faster == 0.0 or growth <= faster <= fastest * (1.0 + 1e-9)
+            growing += faster > 0.0
+    assert growing or name not in ("cubic", "tetrahedral")
+
+
+@pytest.mark.parametrize("name", ["octahedral", "cubic", "tetrahedral", "prismatic"])
+def test_what_is_expected_of_a_state_does_not_matter(name):
+    """Whichever class is tried first, whatever rate it is thought to have, and wherever growth is suspected."""
+    state = crystal(name)[0]
+    exact = slowest_rate(state)
+    tables = Linearisation(full_field(state), 20).tables
+    for count, table in enumerate(tables):
+        for level in (-1e4, -2.0, 0.0, 50.0):
+            growing = frozenset(each.first for each in tables[count:])
+            rate, expected = full_rates._slowest(state, full_rates.Expected(table.first, level, growing))
+            assert rate == pytest.approx(exact, rel=2.0 * full_rates.TRUNCATION_TOLERANCE)
+            assert rate == pytest.approx(state.problem.noise * expected.level, rel=1e-15)
+            assert full_rates._slowest(state, expected)[0] == pytest.approx(exact, rel=2e-9)
+
+
 @pytest.mark.parametrize("name", ["octahedral", "octahedral metastable", "cubic", "tetrahedral", "prismatic"])
 def test_the_second_variation_bounds_the_rates_of_classes(name):
     """It has a bound of all classes in which nothing grows, and of no other."""

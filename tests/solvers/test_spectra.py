@@ -22,7 +22,7 @@ from meanfield import (
 )
 from solvers import bifurcation_diagram, contraction_rate, spectrum
 from solvers.branches.rates import unknown_rates, with_rates
-from solvers.circle import CIRCLE
+from solvers.circle import CIRCLE, linearisation
 from tests import oracles, problems
 
 EPS = np.finfo(float).eps
@@ -329,3 +329,28 @@ def test_exchange_between_deep_wells_is_known_or_zero(depth, count):
     assert contraction_rate(state) == 0.0
     with pytest.raises(InvalidInput, match="its slowest rate being 0, known to"):
         contraction_rate(problem, state=state)
+
+
+@pytest.mark.parametrize("degrees", [np.arange(13), 3 * np.arange(9), 2 + 4 * np.arange(7), np.array([3])])
+def test_both_parities_made_together_are_those_of_each(degrees: np.ndarray) -> None:
+    """Also of states of both signs of the coupling, for potentials with terms of both signs or of few degrees."""
+    random = np.random.default_rng(3)
+    last = 2 * int(degrees[-1])
+    signs = np.array([1.0, -1.0, 1.0])[:, None]
+    for kept in (1.0, random.integers(0, 2, last + 1)):
+        strengths = random.uniform(-1.0, 1.0, last + 1) * signs * kept
+        for some in (strengths, np.abs(strengths)):
+            some[:, 0] = 0.0
+            decaying = np.exp(-0.3 * np.arange(2 * last + 1))
+            complete, root = (
+                random.standard_normal((3, size)) * decaying[:size] for size in (last + 1, 2 * last + 1)
+            )
+            problem = McKeanVlasov(Circle(), Kuramoto(), noise=1.3, coupling=1.0)
+            field = linearisation.Field(problem, some, complete.astype(complex), root.astype(complex), root, 1)
+            even, odd = linearisation.symmetric_pair(field, degrees)
+            sines = degrees[degrees > 0]
+            for found, exact in (
+                (even, linearisation.symmetric_sines(field, sines, sines)),
+                (odd, linearisation.symmetric_cosines(field, degrees, degrees)),
+            ):
+                np.testing.assert_allclose(found, exact, rtol=0.0, atol=64 * EPS * np.abs(exact).max())

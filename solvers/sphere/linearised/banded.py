@@ -133,16 +133,19 @@ class Factor:
         if reached > stop:
             self._others[later][:, : reached - stop] -= here.T @ columns[:, size:]
 
-    def solve(self, columns: Floats) -> Floats:
-        """Return the solutions for right-hand sides, (n,) or (n, k)."""
-        if len(self._panels) == 1:
-            return np.asarray(scipy.linalg.lapack.dpotrs(self._diagonals[0], columns)[0].reshape(columns.shape))
-        solved = columns.copy()
-        rows = list(zip(self._panels, self._diagonals, self._others, strict=True))
-        for (start, stop, end), diagonal, others in rows:
+    def reduce(self, columns: Floats) -> Floats:
+        """Return R^{-T} times columns, (n,) or (n, k), where R^T R is the matrix."""
+        solved = np.array(columns, order="F")
+        for (start, stop, end), diagonal, others in zip(self._panels, self._diagonals, self._others, strict=True):
             solved[start:stop] = _triangular(diagonal, solved[start:stop], 1)
             if end > stop:
                 solved[stop:end] -= others.T @ solved[start:stop]
+        return solved
+
+    def expand(self, columns: Floats) -> Floats:
+        """Return R^{-1} times columns, (n,) or (n, k)."""
+        solved = np.array(columns, order="F")
+        rows = list(zip(self._panels, self._diagonals, self._others, strict=True))
         for (start, stop, end), diagonal, others in reversed(rows):
             if end > stop:
                 solved[start:stop] -= others @ solved[stop:end]

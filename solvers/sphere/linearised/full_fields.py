@@ -226,7 +226,8 @@ def grid_size(field: FullField, degree: int) -> tuple[int, int]:
 
     The potential is resolved exactly; the root of the density, resolved by harmonics of this degree, to rounding.
     """
-    together = degree + max(field.degree, degree // 2)
+    # The degree of the field changes from state to state, and tables are made for few different grids.
+    together = stepped(degree + max(field.degree, degree // 2))
     return together + 1, int(scipy.fft.next_fast_len(max(4 * degree, 2 * together) + 1, real=True))
 
 

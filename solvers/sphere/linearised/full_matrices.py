@@ -39,11 +39,13 @@ from functools import cached_property
 
 import numpy as np
 import scipy.linalg
+from numpy.typing import NDArray
 
 from meanfield.equations import NEGLIGIBLE
 
 from ...bases import EPS, Floats
-from ...lanczos import check_size, lowest_pairs
+from ...inertia import factorised
+from ...lanczos import check_size, last_pair, lowest_pairs
 from .banded import Banded, Factor
 from .full_fields import FullField, averages_on_grid, free_axes, grid_size, on_grid, transform_of, turnings
 from .harmonic_tables import ClassTable, class_tables, waves_of
@@ -62,6 +64,9 @@ BEYOND_KNOWN = 1.5
 LEAST_SHIFT = 0.1
 # An eigenvector of the matrices is computed until its residual is this share.
 SOLVED = 1e-10
+# Trace of the interaction left out where growths are counted and vectors computed. Rates that it mixes differ by no
+# more than it changes them by.
+LEFT_OUT = 1e-13
 
 
 class Linearisation:
@@ -271,10 +276,30 @@ class ClassMatrices:
         attracted = self.modes.T @ y
         return Pair(float(y @ y - (self.lambdas * attracted) @ attracted), x, y)
 
+    def faster_growth(self, growth: float) -> float:
+        """Return a lower bound of the fastest growth in the class if it exceeds a positive growth, else zero."""
+        try:
+            _Inverse(self, growth)
+        except _FasterGrowth as faster:
+            return max(growth, faster.growth)
+        except np.linalg.LinAlgError:
+            # W is not positive to rounding, and nothing is counted.
+            return growth
+        return 0.0
+
     def rounding(self, pair: Pair) -> float:
         """Return a first-order bound of the rounding error of a rate, without that of an eigenvalue solver."""
         of_witten = abs(pair.level) * self.top * float(pair.x @ pair.x)
         return SAFETY * EPS * (of_witten + self.coupled * float(pair.y @ pair.y))
+
+    @cached_property
+    def strongest(self) -> NDArray[np.bool_]:
+        """The modes without the weakest, whose parts of the interaction have the trace ``LEFT_OUT`` together."""
+        traces = np.abs(self.lambdas) * np.einsum("ij,ij->j", self.modes, self.modes)
+        order = np.argsort(traces)
+        kept = np.empty(traces.size, dtype=bool)
+        kept[order] = np.cumsum(traces[order]) > LEFT_OUT
+        return kept
 
     @cached_property
     def coupled(self) -> float:
@@ -324,6 +349,13 @@ class _FasterGrowth(np.linalg.LinAlgError):
 class _Inverse:
     """The map x -> (CW + s)^{-1} x off the known kernels of a class.
 
+    Parameters
+    ----------
+    block
+        The matrices of the class.
+    shift
+        s, positive.
+
     Raises
     ------
     numpy.linalg.LinAlgError
@@ -334,26 +366,35 @@ class _Inverse:
         self.shift, self.size = shift, block.table.size
         self._banded, self._kernel = block.banded, block.kernel
         self._factor = Factor(block.banded, shift)
-        self._reached = self._factor.solve(self._kernel) if self._kernel.size else self._kernel
-        self._schur = self._kernel.T @ self._reached
-        columns = self._off(block.modes * np.sqrt(np.abs(block.lambdas)))
-        signs = np.sign(block.lambdas)
-        self._moved = self._solved(columns) if columns.size else columns
-        self._right = columns - shift * self._moved
-        self._values, self._vectors = np.linalg.eigh(np.diag(signs) - columns.T @ self._right)
-        below = np.count_nonzero(self._values <= 0.0)
-        if below > np.count_nonzero(signs < 0.0):
-            raise _FasterGrowth(self._growth(columns, signs, self._vectors[:, :below]))
+        kept = block.strongest
+        self._columns = self._off(block.modes[:, kept] * np.sqrt(np.abs(block.lambdas[kept])))
+        signs = np.sign(block.lambdas[kept])
+        # With W + s = R^T R on all functions, R^{-T} of the columns gives their products under its inverse; off the
+        # kernels if it is off R^{-T} of these.
+        reduced = self._factor.reduce(np.concatenate([self._kernel, self._columns], axis=1))
+        known, moved = np.split(reduced, [self._kernel.shape[1]], axis=1)
+        self._known = np.linalg.qr(known)[0]
+        moved -= self._known @ (self._known.T @ moved)
+        # V^T W P is V^T V - s V^T P.
+        matrix = np.diag(signs) - self._columns.T @ self._columns + shift * (moved.T @ moved)
+        self._inner = factorised(matrix.copy())
+        if self._inner.negative > np.count_nonzero(signs < 0.0):
+            values, vectors = np.linalg.eigh(matrix)
+            raise _FasterGrowth(self._growth(signs, vectors[:, values <= 0.0]))
+        if self._inner.solve is None:
+            raise np.linalg.LinAlgError
 
-    def _growth(self, columns: Floats, signs: Floats, tried: Floats) -> float:
+    def _growth(self, signs: Floats, tried: Floats) -> float:
         """Return the largest of minus the Rayleigh quotients of some combinations of (W + s)^{-1} V."""
-        x, y = self._moved @ tried, self._right @ tried
-        levels = np.sum(y * y, axis=0) - signs @ (columns.T @ y) ** 2
+        x = self._solved(self._columns @ tried)
+        y = self._columns @ tried - self.shift * x
+        levels = np.sum(y * y, axis=0) - signs @ (self._columns.T @ y) ** 2
         return float(np.max(-levels / np.sum(x * y, axis=0)))
 
     def __call__(self, vector: Floats) -> Floats:
-        significant = self._vectors @ ((self._vectors.T @ (self._right.T @ vector)) / self._values)
-        return np.asarray(self._solved(vector) + self._moved @ significant)
+        assert self._inner.solve is not None
+        right = self._columns.T @ (vector - self.shift * self._solved(vector))
+        return self._solved(vector + self._columns @ self._inner.solve(right[:, np.newaxis])[:, 0])
 
     def witten(self, vector: Floats) -> Floats:
         """Return W times a vector x."""
@@ -365,8 +406,8 @@ class _Inverse:
 
     def _solved(self, columns: Floats) -> Floats:
         """Return the solutions of (W + s) x = b off the known kernels."""
-        solved = self._factor.solve(columns)
-        return np.asarray(solved - self._reached @ np.linalg.solve(self._schur, self._kernel.T @ solved))
+        reduced = self._factor.reduce(columns)
+        return self._factor.expand(reduced - self._known @ (self._known.T @ reduced))
 
 
 def _inverse_below(block: ClassMatrices, shift: float) -> _Inverse:
@@ -397,11 +438,10 @@ def _largest(inverse: _Inverse) -> Floats:
         projected[: step + 1, step] = tested @ vector
         vector -= projected[: step + 1, step] @ known
         vector -= (tested @ vector) @ known
-        values, vectors = np.linalg.eigh(projected[: step + 1, : step + 1], UPLO="U")
-        largest = float(values[-1])
+        largest, coefficients = last_pair(projected[: step + 1, : step + 1])
         # An eigenvalue is as near as the residual is long. Its square over the gap to the next Ritz value bounds no
         # error: where rates nearly agree one Ritz value stands for several.
-        residual = np.sqrt(max(float(vector @ inverse.witten(vector)), 0.0)) * abs(vectors[-1, -1])
+        residual = np.sqrt(max(float(vector @ inverse.witten(vector)), 0.0)) * abs(coefficients[-1])
         if residual <= max(SOLVED * abs(1.0 - inverse.shift * largest), SAFETY * EPS) * largest:
             break
-    return np.asarray(vectors[:, -1] @ known)
+    return np.asarray(coefficients @ known)

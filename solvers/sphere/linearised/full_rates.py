@@ -4,8 +4,14 @@ The harmonics go up to a degree that resolves the root of the density, and furth
 rate no more: the second variation and the few harmonics tried first show which classes cannot have it, and how many
 more harmonics the others need. A rate too small for this method is taken from :mod:`.full_spectra` where its class
 is small.
+
+Along a branch the class and the rate of the state before are tried first. Where that perturbation grows and needs
+no more harmonics, one factorisation of another class counts whether anything grows faster in it.
 """
 
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -14,7 +20,7 @@ from meanfield import NotResolved, State
 
 from ...bases import EPS
 from .full_fields import STEP, FullField, full_field, is_uniform, on_grid, resolving_degree
-from .full_matrices import SAFETY, ClassMatrices, Linearisation, Pair
+from .full_matrices import LEAST_SHIFT, SAFETY, ClassMatrices, Linearisation, Pair
 from .full_spectra import WHOLE, lowest_level
 from .harmonic_tables import Harmonic
 from .second_variation import bounds_by_second_variation
@@ -27,10 +33,20 @@ LEAP = 0.03
 # An attractive degree gives the largest density a rate of its own where its lambda_l times that is above the first
 # number; the bulk of the root of the density, all but the second share, is needed beside it.
 ACTING, BULK = 0.5, 0.3
+# Expecting a growth so many times too fast, in units of D at least, one does not tell slow rates apart.
+FAR = 10.0
 # Truncation may change a rate by this share, or by one unit of rounding in units of D.
 TRUNCATION_TOLERANCE = 1e-9
 # A rate is kept if its rounding error is below this share of it.
 RELATIVE_TOLERANCE = 1e-8
+
+
+class Expected(NamedTuple):
+    """What a state nearby had: class and rate, in units of D, of its slowest perturbation, and growing classes."""
+
+    first: Harmonic
+    level: float
+    growing: frozenset[Harmonic]
 
 
 def slowest_rate(state: State) -> float:
@@ -51,30 +67,52 @@ def slowest_rate(state: State) -> float:
     NotResolved
         If the state needs more harmonics than are affordable.
     """
+    return _slowest(state, None)[0]
+
+
+def slowest_rates(states: Sequence[State]) -> list[float | Exception]:
+    """Return the slowest decay rate, or the error instead, of each of several states, best one after the other."""
+    rates: list[float | Exception] = []
+    expected: Expected | None = None
+    for state in states:
+        try:
+            rate, expected = _slowest(state, expected)
+            rates.append(rate)
+        except Exception as error:
+            rates.append(error)
+    return rates
+
+
+def _slowest(state: State, expected: Expected | None) -> tuple[float, Expected | None]:
+    """Return the slowest decay rate of a state, and what to expect of the next, faster where this was expected."""
     if is_uniform(state):
-        return -float(uniform_eigenvalues(state.problem, 0, 1)[0][0])
+        return -float(uniform_eigenvalues(state.problem, 0, 1)[0][0]), None
     field, share = full_field(state), FIRST_SHARE
     # On fewer harmonics the perturbations that a high degree attracts are not there, and nothing would tell.
     degree = _acting_degree(field)
     # By class a lower bound: of rates that are known the lowest, less a few times what truncation may change it by.
     bounds: dict[Harmonic, float] = {}
+    unbounded: set[Harmonic] = set()
     while True:
         whole = resolved(field, share, degree)
-        degree, bounds = whole.degree, bounds or bounds_by_second_variation(whole)
-        found, slowest = _lowest(whole, bounds)
-        level, noise = slowest.pair.level, slowest.noise
-        allowed = max(TRUNCATION_TOLERANCE * abs(level), EPS)
-        if slowest.truncation <= allowed and level <= whole.beyond:
+        growing = frozenset() if expected is None else expected.growing
+        degree, bounds = whole.degree, bounds or bounds_by_second_variation(whole, growing)
+        unbounded = unbounded or {table.first for table in whole.tables} - set(bounds)
+        found, slowest = _lowest(whole, bounds, expected)
+        if slowest.settled:
             break
+        level, allowed = slowest.pair.level, slowest.allowed
         for each in found:
             bounds[each.block.table.first] = min(each.pair.level - SAFETY * each.truncation, whole.beyond)
         # The truncation goes about with the square of the share.
         factor = 0.3 * float(np.sqrt(allowed / max(slowest.truncation, EPS * allowed)))
-        alone = sum(bound <= level for bound in bounds.values()) == 1
+        alone = sum(bounds.get(table.first, -np.inf) <= level for table in whole.tables) == 1
         share *= min(1.0, factor if alone else max(LEAP, factor))
-    if noise <= RELATIVE_TOLERANCE * abs(level):
-        return whole.noise * level
-    return whole.noise * min(_refined(each) for each in found if each.pair.level <= level + noise)
+    level, noise = slowest.pair.level, slowest.noise
+    if noise > RELATIVE_TOLERANCE * abs(level):
+        level = min(_refined(each) for each in found if each.pair.level <= level + noise)
+    unbounded -= {each.block.table.first for each in found if each.pair.level > 0.0}
+    return whole.noise * level, Expected(slowest.block.table.first, level, frozenset(unbounded))
 
 
 def _refined(lowest: "_Lowest") -> float:
@@ -107,26 +145,65 @@ def resolved(field: FullField, share: float, before: int) -> Linearisation:
                 raise
 
 
-class _Lowest(NamedTuple):
-    """The lowest rate of a class, and its errors by rounding and truncation."""
+@dataclass(frozen=True, eq=False)
+class _Lowest:
+    """The lowest rate of a class, and its error by rounding."""
 
     block: ClassMatrices
     pair: Pair
     noise: float
-    truncation: float
+
+    @cached_property
+    def truncation(self) -> float:
+        """What truncation may change the rate by."""
+        return self.block.truncation(self.pair)
+
+    @property
+    def allowed(self) -> float:
+        """What truncation is allowed to change it by."""
+        return max(TRUNCATION_TOLERANCE * abs(self.pair.level), EPS)
+
+    @property
+    def settled(self) -> bool:
+        """Whether the harmonics left out change it no more."""
+        return self.truncation <= self.allowed and self.pair.level <= self.block.whole.beyond
+
+    @property
+    def certain(self) -> float:
+        """The growth, in units of D, of a class that is no slower to within the errors of this one."""
+        margin = max(self.noise, TRUNCATION_TOLERANCE * abs(self.pair.level))
+        if self.noise > RELATIVE_TOLERANCE * abs(self.pair.level):
+            # Others within the rounding error are refined as well.
+            margin = -self.noise
+        return margin - self.pair.level
 
 
-def _lowest(whole: Linearisation, bounds: dict[Harmonic, float]) -> tuple[list[_Lowest], _Lowest]:
-    """Return the lowest rates of the classes whose lower bounds do not exclude them, and the lowest of all."""
+def _lowest(
+    whole: Linearisation, bounds: dict[Harmonic, float], expected: Expected | None
+) -> tuple[list[_Lowest], _Lowest]:
+    """Return the lowest rates of the classes whose lower bounds do not exclude them, and the lowest of all.
+
+    Once a growth is known to which more harmonics add nothing, a class is left out if none in it is faster.
+    """
+    first, beside = (None, np.inf) if expected is None else expected[:2]
     found: list[_Lowest] = []
     slowest: _Lowest | None = None
-    for table in sorted(whole.tables, key=lambda table: bounds.get(table.first, -np.inf)):
+    for table in sorted(whole.tables, key=lambda table: (table.first != first, bounds.get(table.first, -np.inf))):
         bound = bounds.get(table.first, -np.inf)
         if slowest is not None and bound > slowest.pair.level + slowest.noise:
             break
         block = whole.matrices(table)
-        pair = block.slowest(bound, np.inf if slowest is None else slowest.pair.level)
-        found.append(_Lowest(block, pair, block.rounding(pair), block.truncation(pair)))
+        if slowest is not None:
+            beside = slowest.pair.level
+            if slowest.certain > LEAST_SHIFT and slowest.settled:
+                faster = block.faster_growth(slowest.certain)
+                if not faster:
+                    continue
+                beside = min(beside, -faster)
+        pair = block.slowest(bound, beside)
+        if slowest is None and -beside > FAR * max(1.0, -pair.level):
+            pair = block.slowest(bound, pair.level)
+        found.append(_Lowest(block, pair, block.rounding(pair)))
         if slowest is None or pair.level < slowest.pair.level:
             slowest = found[-1]
     assert slowest is not None

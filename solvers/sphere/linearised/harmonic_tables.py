@@ -58,6 +58,7 @@ class ClassTable:
         ]
         self._block_of = np.repeat(np.arange(starts.size), ends - starts)
         self._block_orders, self._block_sines = self.orders[starts], self.sines[starts]
+        self._paired: dict[int, tuple[Integers, Integers, Integers, Floats, Floats]] = {}
 
     @functools.cached_property
     def rows(self) -> Floats:
@@ -138,13 +139,30 @@ class ClassTable:
 
     def _factors(self, waves: Floats, block: Block, others: Integers) -> Floats:
         """Return the means along the rings of the function times a wave of a block and one of each of others."""
-        total, difference = self._block_orders[others] + block.order, self._block_orders[others] - block.order
-        alike = self._block_sines[others] == block.sine
-        sign = np.where(alike, 1 - 2 * block.sine, 1)[:, None]
-        # The wave of the difference is odd for a cosine with a sine: order of the sine less that of the cosine.
-        turned = np.where(alike, 1, np.sign(difference) * (1 - 2 * block.sine))[:, None]
-        kind = np.where(alike, 0, 1)
-        return np.asarray(0.5 * (turned * waves[kind, np.abs(difference)] + sign * waves[kind, total]))
+        kind, difference, total, turned, sign = self._pairs(block)
+        kind = kind[others]
+        factors: Floats = turned[others] * waves[kind, difference[others]]
+        factors += sign[others] * waves[kind, total[others]]
+        return factors
+
+    def _pairs(self, block: Block) -> tuple[Integers, Integers, Integers, Floats, Floats]:
+        """Return kinds and orders of the products of the wave of a block with those of all, and their factors."""
+        known = self._paired.get(block.places.start)
+        if known is None:
+            difference = self._block_orders - block.order
+            alike = self._block_sines == block.sine
+            sign = np.where(alike, 1 - 2 * block.sine, 1)[:, None]
+            # The wave of the difference is odd for a cosine with a sine: order of the sine less that of the cosine.
+            turned = np.where(alike, 1, np.sign(difference) * (1 - 2 * block.sine))[:, None]
+            known = (
+                np.where(alike, 0, 1),
+                np.abs(difference),
+                difference + 2 * block.order,
+                0.5 * turned,
+                0.5 * sign,
+            )
+            self._paired[block.places.start] = known
+        return known
 
 
 def waves_of(values: Floats, weights: Floats, largest: int) -> Floats:

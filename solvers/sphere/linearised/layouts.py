@@ -50,11 +50,13 @@ def slowest_rates(states: Sequence[State]) -> list[float | Exception]:
     """Return the slowest decay rate, or the error instead, of each of several states of one equation."""
     if states and states[0].problem.lacks(Capability.GRADIENT):
         return [rate_or_error(slowest_rate, state) for state in states]
-    zonal = np.flatnonzero([state.moments.has_axis for state in states]).tolist()
-    found = np.full(len(states), np.nan)
-    found[zonal] = rates.rates_together([states[place] for place in zonal])
-    known = found.tolist()
-    return [
-        rate_or_error(slowest_rate, state) if math.isnan(rate) else rate
-        for state, rate in zip(states, known, strict=True)
-    ]
+    found: list[float | Exception] = [np.nan] * len(states)
+    zonal = np.array([state.moments.has_axis for state in states], dtype=bool)
+    together = np.flatnonzero(zonal).tolist()
+    known = rates.rates_together([states[place] for place in together]).tolist()
+    for place, rate in zip(together, known, strict=True):
+        found[place] = rate_or_error(slowest_rate, states[place]) if math.isnan(rate) else rate
+    others = np.flatnonzero(~zonal).tolist()
+    for place, one in zip(others, full_rates.slowest_rates([states[place] for place in others]), strict=True):
+        found[place] = one
+    return found

@@ -17,8 +17,13 @@ from .harmonic_tables import ClassTable, Harmonic, class_tables, waves_of
 UNCERTAIN = 1e-8
 
 
-def bounds_by_second_variation(whole: Linearisation) -> dict[Harmonic, float]:
-    """Return lower bounds of the rates, in units of D, in the classes in which C is positive to within rounding."""
+def bounds_by_second_variation(
+    whole: Linearisation, growing: frozenset[Harmonic] = frozenset()
+) -> dict[Harmonic, float]:
+    """Return lower bounds of the rates, in units of D, in the classes in which C is positive to within rounding.
+
+    Classes in which perturbations are thought to grow are left out.
+    """
     values, lambdas = whole.values, whole.lambdas
     peak = float(values.root.max()) ** 2
     attracting, acting = (np.flatnonzero(sizes * peak > UNCERTAIN) for sizes in (lambdas, np.abs(lambdas)))
@@ -32,8 +37,10 @@ def bounds_by_second_variation(whole: Linearisation) -> dict[Harmonic, float]:
     attracted = {
         table.first: _most_attracted(table, waves, lambdas)
         for table in class_tables(whole.field.symmetry, last, whole.transform.rings)
+        if table.first not in growing
     }
-    lowest = {table.first: 1.0 - attracted.get(table.first, 0.0) for table in whole.tables}
+    first = (table.first for table in whole.tables if table.first not in growing)
+    lowest = {each: 1.0 - attracted.get(each, 0.0) for each in first}
     return {first: largest * min(c - UNCERTAIN, 0.0) for first, c in lowest.items() if c > -UNCERTAIN}
 
 
