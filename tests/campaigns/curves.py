@@ -163,8 +163,12 @@ def _differences(one: Curve, other: Curve, event: SpecialPoint) -> list[str]:
 
 
 def _same(point: Any, other: Any) -> bool:
+    if point.type != other.type:
+        return False
     near = np.abs(point.values - other.values) <= SAME * np.maximum(1.0, np.abs(point.values))
-    return point.type == other.type and bool(near.all())
+    # Of one that is a guess the interval is all that is said.
+    said = "guess" in (point.status, other.status)
+    return bool(near.all()) or (said and max(point.lower, other.lower) <= min(point.upper, other.upper))
 
 
 def _inside(point: Any, found: Curve) -> bool:
