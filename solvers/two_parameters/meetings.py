@@ -11,7 +11,9 @@ from ..bases import Floats
 from ..branches.continuation import Point, length
 from ..newton import POLISHED, correct
 from .approaching import larger
+from .arc import strayed_by
 from .beside import births_beside, cusps_beside, ends_beside, part_of_symmetry, symmetric_parts
+from .events import KNOWN
 from .extended import COLLAPSED, Halving
 from .folds import FoldEquation, null_vectors
 from .knots import Knot, Side, extended
@@ -57,9 +59,12 @@ def meeting_short_of(side: Side, plane: Plane) -> Knot | None:
     points = [each.point for each in side.knots]
     amplitudes = [length(separation(side, point), 0.0) for point in points]
     start = larger(amplitudes)
+    # So near rounding takes the last points to and fro.
+    shift, in_q = strayed_by(last)
+    known = max(KNOWN, length(shift[-1:], in_q))
     for knot in _meetings(side, plane):
         place = np.array([knot.point.b[-1], knot.point.q])
-        if leads_to(place, last, points[start], amplitudes[-1], amplitudes[start]):
+        if leads_to(place, last, points[start], amplitudes[-1], amplitudes[start], known):
             return knot
     side.halved, side.merged = None, False
     return None

@@ -105,3 +105,20 @@ def test_intervals_of_one_end_point_have_a_value_in_common(seed):
                 compared += 1
                 assert max(one.lower, other.lower) <= min(one.upper, other.upper)
     assert compared
+
+
+def test_a_curve_ends_in_the_tricritical_point_where_it_was_started():
+    """Beside it points are known less well than they are near it, and steps fall below their minimum."""
+    problem = McKeanVlasov(Circle(), CosineSeries((-1.526, -0.632, -0.749)), confinement=CosineSeries((0, 0.075)))
+    events = bifurcation_diagram(problem, (0.5, 4.0), rates=False).events("branch point")
+    over = "w1", (-2.0, 0.0)
+    point = next(
+        point
+        for event in events
+        for point in curve(event, *over).special_points
+        if point.type == "tricritical" and abs(point.values[0] + 1.30474612) <= 1e-7
+    )
+    for step in (0.1, 0.02):
+        found = curve(point, *over, type="fold", method=Arclength(max_step=step))
+        assert any(np.abs(other - point.values).max() <= 1e-10 for other in places(found, "tricritical"))
+        assert not found.warnings
