@@ -20,6 +20,8 @@ BLURRED = 1e-9
 # Points around a zero at which Newton's method fails come nearer by this factor, so many times at most, and the
 # nearest ones, so many, tell where it is.
 NEARER, TIMES, NEAREST = 0.5, 10, 8
+# Values of a function tell its derivative where they are so many times what rounding changes it by.
+TELLING = 1e3
 
 # A point of a curve, and how far x and q are known there.
 Zero = tuple[Point, tuple[float, float]]
@@ -68,21 +70,41 @@ class Arc:
                 return None
             root = float(brentq(scalar, low, high, xtol=4 * EPS * max(1.0, high), rtol=4 * EPS))
         except ArithmeticError:
-            return self._beside(scalar, values) if len(values) > 1 else None
-        found = self._enclosed(values, root)
+            return self._beside(function, scalar, values) if len(values) > 1 else None
+        found = self._enclosed(function, values, root)
         if sum(found[1]) <= BLURRED:
             return found
-        beside = self._beside(scalar, values)
+        beside = self._beside(function, scalar, values)
         return found if beside is None or sum(beside[1]) > sum(found[1]) else beside
 
-    def _enclosed(self, values: dict[float, float], root: float) -> Zero:
-        """Return a point and how far the nearest ones, of both signs of a function, are from each other."""
-        one, other = (self._points[place] for place in _around(values, root))
-        strayed, strayed_q = strayed_by(self._points[root])
-        in_x = abs(float(one.b[-1] - other.b[-1])) + abs(float(strayed[-1]))
-        return self._points[root], (in_x, abs(one.q - other.q) + abs(strayed_q))
+    def _enclosed(self, function: Callable[[Point], float], values: dict[float, float], root: float) -> Zero:
+        r"""Return a point where a function f of the point vanishes, and how far x and q of the zero may be from it.
 
-    def _beside(self, scalar: Callable[[float], float], values: dict[float, float]) -> Zero | None:
+        Beside the nearest points of both signs, which rounding may have moved themselves, there is that of the
+        equations, of derivatives A across the curve and along its unit tangent t. With residuals up to r the
+        unknowns y are at :math:`\delta y = A^{-1}\delta r` from the curve, f changes by
+        :math:`\nabla f\cdot\delta y` and by its own rounding :math:`\delta f`, and its zero moves by
+
+        .. math:: \delta y - \frac{\nabla f\cdot\delta y + \delta f}{f_s}\, t ,
+
+        :math:`f_s` being its derivative along the curve.
+        """
+        one, other = (self._points[place] for place in _around(values, root))
+        point = self._points[root]
+        own, along_x, along_q = _rounding_of(point)
+        change = abs(function(moved_by(point, *own)) - values[root])
+        telling = [place for place in values if abs(values[place]) > TELLING * change]
+        low = max((place for place in telling if place < root), default=self.first.arclength)
+        high = min((place for place in telling if place > root), default=self.second.arclength)
+        moved = change * (high - low) / abs(values[high] - values[low])
+        solution = point.solution
+        unit = 1.0 / length(solution.tangent_b, solution.tangent_q)
+        in_x = abs(float(one.b[-1] - other.b[-1])) + along_x + moved * unit * abs(float(solution.tangent_b[-1]))
+        return point, (in_x, abs(one.q - other.q) + along_q + moved * unit * abs(solution.tangent_q))
+
+    def _beside(
+        self, function: Callable[[Point], float], scalar: Callable[[float], float], values: dict[float, float]
+    ) -> Zero | None:
         """Return the zero of a function by polynomials through points around it, pair by pair nearer to it.
 
         They come from the ends of the arc, since those found so far, near where the system is singular, may be of
@@ -107,7 +129,8 @@ class Arc:
             told.append(self._on_polynomial(nodes, root))
         if len(told) < 3:
             # An error needs what the zero moved by before and after.
-            return self._enclosed(kept, min(kept, key=lambda place: abs(kept[place]))) if len(values) > 2 else None
+            nearest = min(kept, key=lambda place: abs(kept[place]))
+            return self._enclosed(function, kept, nearest) if len(values) > 2 else None
         moved = [(abs(float(b.b[-1] - a.b[-1])), abs(b.q - a.q)) for (a, _), (b, _) in pairwise(told)]
         errors = [np.max(around, axis=0) for around in pairwise(moved)]
         found = [
@@ -152,10 +175,35 @@ def strayed_by(point: Point) -> tuple[Floats, float]:
 
     They are known to that of the residual over the least singular value of its derivatives across the curve.
     """
-    equation, solution = point.equation, point.solution
-    matrix, derivative = equation.linearise(solution.b, solution.q, point.moments)
-    tangent = np.append(solution.tangent_b, solution.tangent_q)
-    whole = np.vstack([np.column_stack([matrix, derivative]), tangent / length(tangent, 0.0)])
-    _, sizes, directions = np.linalg.svd(whole)
+    _, sizes, directions = np.linalg.svd(_across(point))
     shift = ROUNDINGS * EPS / max(sizes[-1], EPS * sizes[0]) * directions[-1]
     return shift[:-1], float(shift[-1])
+
+
+def _across(point: Point) -> Floats:
+    """Return the derivatives of the residual at a point and, last, the unit tangent of its curve."""
+    solution = point.solution
+    matrix, derivative = point.equation.linearise(solution.b, solution.q, point.moments)
+    tangent = np.append(solution.tangent_b, solution.tangent_q)
+    return np.vstack([np.column_stack([matrix, derivative]), tangent / length(tangent, 0.0)])
+
+
+def _rounding_of(point: Point) -> tuple[tuple[Floats, float], float, float]:
+    """Return by how much rounding may move the unknowns and q together, and how much x and q each at the most.
+
+    Residuals are known to their rounding, or as Newton's method has left them, and unknowns to theirs.
+    """
+    _, sizes, directions = np.linalg.svd(_across(point))
+    sizes = np.maximum(sizes, EPS * sizes[0])
+    residual = max(ROUNDINGS * EPS, point.solution.residual)
+    shift = residual / sizes[-1] * directions[-1]
+    own = ROUNDINGS * EPS * np.abs(np.append(point.b, point.q))
+    moved = shift + np.copysign(own, shift)
+    largest = residual * np.sqrt(((directions[:, -2:].T / sizes) ** 2).sum(axis=1)) + own[-2:]
+    return (moved[:-1], float(moved[-1])), float(largest[0]), float(largest[1])
+
+
+def moved_by(point: Point, shift: Floats, shift_q: float) -> Point:
+    """Return a point moved in its unknowns and q, of which the moments are those of the point."""
+    solution = point.solution
+    return replace(point, solution=replace(solution, b=solution.b + shift, q=solution.q + shift_q))

@@ -1,12 +1,11 @@
 """Organising points between two points of a followed curve, where functions of its points vanish."""
 
 from collections.abc import Callable, Hashable
-from dataclasses import replace
 from functools import partial
 
 from ..bases import EPS
 from ..branches.continuation import Point, length
-from .arc import ROUNDINGS, Arc, strayed_by
+from .arc import ROUNDINGS, Arc, Zero, moved_by, strayed_by
 from .extended import ExtendedEquation
 from .knots import Event, Knot, Side, between, extended, vertical
 
@@ -38,7 +37,7 @@ def events_between(arc: Arc, last: Knot, knot: Knot, side: Side) -> list[Knot]:
     found: list[Knot] = []
     for each in sorted((each for each in located if each is not None), key=_error):
         # Of one multiple direction several classes are singular.
-        if not any(_same_event(each, other) for other in found):
+        if not any(same_event(each, other) for other in found):
             found.append(each)
     if last.row.tangent[0] * knot.row.tangent[0] < 0.0 and not vertical([last, knot]):
         turn = arc.zero(_first_rate)
@@ -71,17 +70,18 @@ def _located(
     None if it is one of the two, and marked there, if rotations are neutral there, or if it is not located, which
     the side says then.
     """
-    rounding = [_is_rounding(each.point, function) for each in (last, knot)]
-    located = None if all(rounding) else arc.zero(function)
-    if located is None:
-        if any(rounding):
+    rounding = [each for each in (last, knot) if _is_rounding(each.point, kind, function)]
+    located = None if len(rounding) == 2 else arc.zero(function)
+    at_end = None if located is None else _known_knot(located, last, knot, rounding)
+    hidden = any(located is None or not _is_told(arc, located[0], each, kind, function) for each in rounding)
+    if located is None or (at_end is None and hidden):
+        if rounding:
             side.untold.setdefault(kind, []).extend([last, knot])
         else:
             article = "an" if kind[0] in "aeiou" else "a"
             side.warnings.append(f"{article} {kind} {between(last, knot)} was not located")
         return None
     point, error = located
-    at_end = _same_knot(point, (last, knot))
     if at_end is not None:
         at_end.event = at_end.event or Event(kind, error, mode)
         return None
@@ -92,25 +92,46 @@ def _located(
     return None if free else Knot.at(point, Event(kind, error, mode, singular))
 
 
+def _known_knot(located: Zero, last: Knot, knot: Knot, rounding: list[Knot]) -> Knot | None:
+    """Return the knot that a located point is, as well as that is known where rounding decides; None if neither."""
+    point, (in_x, in_q) = located
+    near = (
+        each
+        for each in rounding
+        if abs(float(each.point.b[-1] - point.b[-1])) <= in_x and abs(each.point.q - point.q) <= in_q
+    )
+    return _same_knot(point, (last, knot)) or next(near, None)
+
+
+def _is_told(arc: Arc, point: Point, knot: Knot, kind: str, function: Callable[[Point], float]) -> bool:
+    """Return whether a function has a sign between its zero and a knot at which rounding decides it.
+
+    Where it has none, as beside a state at whose birth it vanishes with all its slopes, it has no zero either.
+    """
+    middle = arc(0.5 * (point.arclength + knot.point.arclength))
+    return middle is not None and not _is_rounding(middle, kind, function)
+
+
 def _vanishing(last: Knot, knot: Knot) -> list[Vanishing]:
     """Return the functions that change their signs between two knots: their types, the modes and themselves."""
     equation = extended(knot.point)
     found: list[Vanishing] = [
         (kind, None, function)
-        for (kind, each), function in equation.tests.items()
-        if _tested(last, (kind, each), function) * knot.tests[kind, each] < 0.0
+        for (kind, each), function in equation.tests_between(last.point, knot.point).items()
+        if _tested(last, (kind, each), function) * _tested(knot, (kind, each), function) < 0.0
     ]
-    states = _changed_states(last, knot)
+    # Two classes may become singular, and numbers of unstable directions be what they were.
+    states = _changed_states(last, knot) if equation.kind == "transition" else set(range(len(equation.bases)))
     return found + [
-        (equation.of_margins, _mode(equation, mode), partial(_margin, (place, mode)))
+        (equation.of_margins, _mode(equation, mode), partial(margin_of, (place, mode)))
         for (place, mode), margin in (knot.margins if states else {}).items()
         if place in states and last.margins.get((place, mode), margin) * margin < 0.0
     ]
 
 
-def _tested(last: Knot, name: tuple[str, Hashable], function: Callable[[Point], float]) -> float:
+def _tested(knot: Knot, name: tuple[str, Hashable], function: Callable[[Point], float]) -> float:
     """Return the value of a function at a knot, which the equation there may not have had."""
-    return last.tests[name] if name in last.tests else function(last.point)
+    return knot.tests[name] if name in knot.tests else function(knot.point)
 
 
 def _changed_states(last: Knot, knot: Knot) -> set[int]:
@@ -146,7 +167,7 @@ def _error(knot: Knot) -> float:
     return sum(knot.event.error)
 
 
-def _same_event(one: Knot, other: Knot) -> bool:
+def same_event(one: Knot, other: Knot) -> bool:
     """Return whether two located points are one, as well as they are known."""
     assert one.event is not None
     assert other.event is not None
@@ -194,11 +215,12 @@ def turns_freely(point: Point) -> bool:
     return equation.plane.confined and equation.system(point.b, point.q).states[0].coefficients.forces_vanish
 
 
-def _is_rounding(point: Point, function: Callable[[Point], float]) -> bool:
-    """Return whether the rounding of the unknowns decides the sign of a function of a point."""
-    solution, (shift, shift_q) = point.solution, strayed_by(point)
-    moved = replace(point, solution=replace(solution, b=solution.b + shift, q=solution.q + shift_q))
-    return abs(function(moved) - function(point)) >= abs(function(point))
+def _is_rounding(point: Point, kind: str, function: Callable[[Point], float]) -> bool:
+    """Return whether the rounding of the unknowns, or its own, decides the sign of a function of a point."""
+    value = function(point)
+    # Free energies are sums of terms of size one.
+    own = ROUNDINGS * EPS if kind == "triple point" else 0.0
+    return abs(value) <= own or abs(function(moved_by(point, *strayed_by(point))) - value) >= abs(value)
 
 
 def _mode(equation: ExtendedEquation, number: Hashable) -> int | None:
@@ -206,6 +228,6 @@ def _mode(equation: ExtendedEquation, number: Hashable) -> int | None:
     return number if equation.kind == "threshold" and isinstance(number, int) else None
 
 
-def _margin(key: tuple[int, Hashable], point: Point) -> float:
+def margin_of(key: tuple[int, Hashable], point: Point) -> float:
     """Return the number that vanishes where a mode is critical."""
     return extended(point).margin(point, key)

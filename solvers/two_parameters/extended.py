@@ -164,6 +164,10 @@ class ExtendedEquation(StationaryEquation):
         """Functions of a point of the curve that vanish at organising points."""
         return {}
 
+    def tests_between(self, last: Point, point: Point) -> Tests:
+        """Return those of the functions that tell organising points between two points."""
+        return self.tests
+
     @property
     def untested(self) -> str:
         """Why organising points where a born branch turns are not looked for; empty if they are, or are none."""
@@ -195,9 +199,9 @@ class ExtendedEquation(StationaryEquation):
 
         There the largest moment of a small state changes its sign, the curve going on through images of its states.
         """
-        return self._arrives(last, point, 0)
+        return self.arrives(last, point, 0)
 
-    def _arrives(self, last: Point, point: Point, number: int) -> int | None:
+    def arrives(self, last: Point, point: Point, number: int) -> int | None:
         """Return the critical degree where a state of the curve meets the uniform one, None if it does not."""
         if self.plane.confined:
             return None
@@ -276,7 +280,7 @@ class ExtendedEquation(StationaryEquation):
             return False
         before = self.broken(last, halving)
         # Of one harmonic alone all is in the symmetric part.
-        if not before.size or length(before, 0.0) <= COLLAPSED:
+        if length(before, 0.0) <= COLLAPSED:
             return False
         if length(after, 0.0) <= COLLAPSED * length(before, 0.0):
             # Newton's method went on along the curve of the more symmetric state, which crosses this one.
@@ -288,7 +292,7 @@ class ExtendedEquation(StationaryEquation):
             return True
         if self._is_clustered(last, point, halving):
             return True
-        return len(self.bases) > 1 and self._arrives(last, point, place) is not None
+        return len(self.bases) > 1 and self.arrives(last, point, place) is not None
 
     def _is_clustered(self, last: Point, point: Point, halving: Halving) -> bool:
         """Return whether a state is not the uniform one where it meets its image between two points.
@@ -384,7 +388,7 @@ class ExtendedEquation(StationaryEquation):
     def _broken(self, own: Floats, halving: Halving) -> Floats:
         basis = self.bases[halving.state]
         if halving.involution is None:
-            return np.asarray(own[self._odd[halving.state]])
+            return np.where(basis.degrees // basis.symmetry % 2, own, 0.0)
         return 0.5 * (own - basis.image(own, halving.involution))
 
     def separation(self, point: Point) -> Floats:

@@ -14,6 +14,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from meanfield.equations import Capability
+
 from ..bases import Basis, Floats
 from ..branches.continuation import End, Point
 from ..computed import computed_once
@@ -67,7 +69,12 @@ class FoldEquation(SingularEquation):
         return {("cusp", None): self._asymmetry}
 
     def margins(self, point: Point) -> Margins:
-        """Return the determinants of blocks that vanish where the state is at a branch point too, by class."""
+        """Return the determinants of blocks that vanish where the state is at a branch point too, by class.
+
+        Of laws without a Gibbs map, of which no branch points are followed, there are none.
+        """
+        if self.plane.problem.lacks(Capability.GIBBS_MAP):
+            return {}
         (state,) = self.system(point.unknowns_on(self)[0], point.q).states
         found = determinants(state, self.plane) | class_determinants(state)
         return {(0, number): each for number, each in found.items()}

@@ -15,6 +15,7 @@ from ..branches.continuation import End, Point, length, trace
 from ..branches.hermite import hermite
 from ..branches.stepping import PREDICTED_FROM
 from ..newton import POLISHED, Newton, correct
+from .approaching import come_nearer, meets
 from .arc import ROUNDINGS, Arc
 from .closing import closing_point
 from .coefficients import Place, is_double
@@ -59,10 +60,11 @@ def follow(
             break
         last = side.knots[-1]
         arc = Arc(last.point, item)
-        if _meets(side, last.point, item):
+        if meets(side, last.point, item):
             outside = _outside(arc)
             if outside is None or _meets_inside(side, last, outside):
                 side.beyond, side.outcome = item if outside is None else outside, Outcome.JOINED_BRANCH
+                come_nearer(side)
                 break
             side.arrival, side.merged, side.halved = None, False, None
             arc = Arc(last.point, outside)
@@ -129,19 +131,10 @@ def _cut(side: Side, arclength: float) -> None:
     side.untold = {kind: there for kind, knots in side.untold.items() if (there := kept(knots))}
 
 
-def _meets(side: Side, last: Point, point: Point) -> bool:
-    """Return whether states meet the uniform one, each other or images between two points; the side says which."""
-    equation = extended(point)
-    side.arrival = equation.arrival(last, point)
-    side.merged = side.arrival is None and equation.merges(last, point)
-    side.halved = None if side.arrival is not None or side.merged else equation.halved(last, point)
-    return side.arrival is not None or side.merged or side.halved is not None
-
-
 def _meets_inside(side: Side, last: Knot, outside: Point) -> bool:
     """Return whether states meet before a curve leaves its interval on the way to a point outside of it."""
     over = None if side.merged else _end(Arc(last.point, outside), last)
-    return over is not None and _meets(side, last.point, over.point)
+    return over is not None and meets(side, last.point, over.point)
 
 
 def _goes_back(last: Knot, knot: Knot) -> bool:

@@ -89,7 +89,8 @@ class Side:
 
     ``arrival`` is the critical degree where it met the uniform state beyond the last knot; ``merged`` says that its
     two states become one there, ``halved`` names that which becomes one with an image of it;
-    ``beyond`` is the point behind. ``cut`` says that it left the interval at a point that was not found.
+    ``beyond`` is the point behind, and ``approach`` the last two points on the way there, if that was followed
+    nearer than the last step leaves it. ``cut`` says that it left the interval at a point that was not found.
     ``untold`` has knots between which rounding decides the sign of a test, and ``changing`` pairs between which the
     number of unstable directions changes at a point that is not located.
     """
@@ -100,6 +101,7 @@ class Side:
     merged: bool = False
     halved: Halving | None = None
     beyond: Point | None = None
+    approach: tuple[Point, Point] | None = None
     cut: bool = False
     warnings: list[str] = field(default_factory=list)
     untold: dict[str, list[Knot]] = field(default_factory=dict)

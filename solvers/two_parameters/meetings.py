@@ -10,14 +10,17 @@ from meanfield.records import CurveType
 from ..bases import Floats
 from ..branches.continuation import Point, length
 from ..newton import POLISHED, correct
+from .approaching import larger
+from .arc import strayed_by
 from .beside import births_beside, cusps_beside, ends_beside, part_of_symmetry, symmetric_parts
+from .events import KNOWN
 from .extended import COLLAPSED, Halving
 from .folds import FoldEquation, null_vectors
 from .knots import Knot, Side, extended
 from .plane import Plane
 from .states import AtState
 from .transitions import TransitionEquation, group_of
-from .uniform_ends import larger, leads_to
+from .uniform_ends import leads_to
 from .unknowns import Symmetric
 
 # States meet within this share of the last chord of where its ends say.
@@ -56,9 +59,12 @@ def meeting_short_of(side: Side, plane: Plane) -> Knot | None:
     points = [each.point for each in side.knots]
     amplitudes = [length(separation(side, point), 0.0) for point in points]
     start = larger(amplitudes)
+    # So near rounding takes the last points to and fro.
+    shift, in_q = strayed_by(last)
+    known = max(KNOWN, length(shift[-1:], in_q))
     for knot in _meetings(side, plane):
         place = np.array([knot.point.b[-1], knot.point.q])
-        if leads_to(place, last, points[start], amplitudes[-1], amplitudes[start]):
+        if leads_to(place, last, points[start], amplitudes[-1], amplitudes[start], known):
             return knot
     side.halved, side.merged = None, False
     return None
@@ -210,6 +216,9 @@ def _is_there(knot: Knot, side: Side) -> bool:
     """Return whether a located point is where the states of a side meet, by their approach along the last chord."""
     last, beyond = side.knots[-1].point, side.beyond
     assert beyond is not None
+    if side.approach is not None:
+        sizes = [length(separation(side, point), 0.0) for point in side.approach]
+        return leads_to(np.array([knot.point.b[-1], knot.point.q]), last, side.approach[0], sizes[1], sizes[0])
     before, after = separation(side, last), separation(side, beyond)
     size, step = length(before, 0.0), beyond.arclength - last.arclength
     one, other, place = (np.array([point.b[-1], point.q]) for point in (last, beyond, knot.point))

@@ -134,6 +134,23 @@ class TransitionEquation(ExtendedEquation):
             found["triple point", None] = self._energy
         return found
 
+    def tests_between(self, last: Point, point: Point) -> Tests:
+        """Return those of the functions that tell organising points between two points.
+
+        Where one of two states passes through the uniform one, of which it is born with amplitudes of both signs,
+        its free energy changes its sign like the cube of the amplitude: it is divided by that.
+        """
+        found = self.tests
+        if ("triple point", None) not in found:
+            return found
+        passing = [number for number in range(len(self.bases)) if self.arrives(last, point, number) is not None]
+        if len(passing) == 1:
+            (number,) = passing
+            before = last.unknowns_on(self)[0][self.places(number)]
+            del found["triple point", None]
+            found["triple point", number] = partial(self._energy_over_cube, number, before / length(before, 0.0))
+        return found
+
     @computed_once
     def _halving(self) -> list[tuple[int, ClassBeside]]:
         """The states by their numbers, with the classes of perturbations that halve their symmetry."""
@@ -183,9 +200,14 @@ class TransitionEquation(ExtendedEquation):
         """Return the free energy of the first state above that of the uniform one."""
         return gradient_state(self.system(point.unknowns_on(self)[0], point.q).states[0]).energy
 
+    def _energy_over_cube(self, number: int, direction: Floats, point: Point) -> float:
+        """Return the free energy of the states above that of the uniform one over the cube of the part of one."""
+        part = float(direction @ point.unknowns_on(self)[0][self.places(number)])
+        return self._energy(point) / part**3
+
     def arrival(self, last: Point, point: Point) -> int | None:
         """Return the critical degree where all states of a line meet the uniform one, None if they do not."""
-        found = [self._arrives(last, point, place) for place in range(len(self.bases))]
+        found = [self.arrives(last, point, place) for place in range(len(self.bases))]
         return None if None in found else found[0]
 
     def merges(self, last: Point, point: Point) -> bool:

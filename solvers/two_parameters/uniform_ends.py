@@ -1,6 +1,6 @@
 """Where curves end at the uniform state: tricritical points and interactions of modes on its thresholds."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
@@ -13,6 +13,7 @@ from meanfield.theory import UniformPoint, lacks_normal_form, mode_interactions,
 from ..bases import EPS, Floats
 from ..branches.continuation import Point, length
 from ..newton import POLISHED, correct
+from .approaching import larger
 from .arc import strayed_by
 from .beside import FIRST, NEARBY, NEARLY_CRITICAL, point_beside
 from .events import KNOWN, VANISHED
@@ -42,8 +43,6 @@ APPROACHES, APPROACHED = 8, 0.5
 NEAR_ENOUGH, TOGETHER = 0.2, 2.0
 # Fewer points on the way to it, with the last one of the curve, tell nothing against it.
 TELLING = 3
-# Points at which states are so many times larger show where a curve leads that stopped short of its end.
-GROWN = 2.0
 STOPPED = (Outcome.MAX_STEPS, Outcome.STEP_TOO_SMALL, Outcome.NOT_RESOLVED)
 
 
@@ -78,7 +77,7 @@ def uniform_end(side: Side, plane: Plane, degree: int) -> UniformEnd | None:
     stopped, last = side.outcome in STOPPED, points[-1]
     sizes = [length(point.b[:-1], 0.0) for point in points]
     start = larger(sizes) if stopped else max(len(points) - 2, 0)
-    before = points[start]
+    before = points[start] if side.approach is None else side.approach[0]
     beside = side.beyond if len(points) == 1 and side.beyond is not None else before
     near = KNOWN * abs(float(last.b[-1])) if len(points) > 1 else BESIDE
     # It may turn in x before its end.
@@ -318,14 +317,6 @@ def leads_to(
     shares = (small**power / (large**power - small**power) for power in powers)
     missed = min(length(one + share * (one - other) - place, 0.0) for share in shares)
     return missed <= STRAYED * length(place - one, 0.0) + known
-
-
-def larger(amplitudes: Sequence[float]) -> int:
-    """Return the place of the last of some amplitudes that is some times that at the end, else of the first."""
-    place = len(amplitudes) - 1
-    while place > 0 and amplitudes[place] < GROWN * amplitudes[-1]:
-        place -= 1
-    return place
 
 
 def _threshold_slope(problem: Equation, parameter: str, degree: int) -> float:

@@ -163,8 +163,12 @@ def _differences(one: Curve, other: Curve, event: SpecialPoint) -> list[str]:
 
 
 def _same(point: Any, other: Any) -> bool:
+    if point.type != other.type:
+        return False
     near = np.abs(point.values - other.values) <= SAME * np.maximum(1.0, np.abs(point.values))
-    return point.type == other.type and bool(near.all())
+    # Of one that is a guess the interval is all that is said.
+    said = "guess" in (point.status, other.status)
+    return bool(near.all()) or (said and max(point.lower, other.lower) <= min(point.upper, other.upper))
 
 
 def _inside(point: Any, found: Curve) -> bool:
@@ -181,7 +185,8 @@ def _unexplained(found: Curve) -> list[str]:
     changes = np.flatnonzero((np.diff(found.unstable) != 0) & apart[1:] & apart[:-1])
     if found.problem.confinement is not None:
         # Where a field vanishes rotations become stable or unstable.
-        changes = changes[found.first[changes] * found.first[changes + 1] > 0.0]
+        fields = found.values[:, [name.startswith("confinement") for name in found.parameters]]
+        changes = changes[(fields[changes] * fields[changes + 1] > 0.0).all(axis=1)]
     explained = [place for place, label in enumerate(found.point_labels) if label not in ("", "EP")]
     return [
         f"unstable {found.unstable[place]} -> {found.unstable[place + 1]} at {found.values[place]} without a point"

@@ -1,0 +1,124 @@
+"""Curves near their ends: in which point they end, what lies in the last step, and how well points are known."""
+
+from itertools import combinations
+
+import numpy as np
+import pytest
+
+from meanfield import Circle, CosineSeries, GegenbauerSeries, InvalidInput, McKeanVlasov, Sphere
+from solvers import Arclength, bifurcation_diagram, curve
+
+
+def on_sphere(*weights):
+    return McKeanVlasov(Sphere(3), GegenbauerSeries(weights))
+
+
+def event_at(problem, interval, kind, coupling):
+    diagram = bifurcation_diagram(problem, interval, rates=False)
+    return min(diagram.events(kind), key=lambda event: abs(event.coupling - coupling))
+
+
+def in_steps(start, parameter, interval, steps, **options):
+    return [curve(start, parameter, interval, method=Arclength(max_step=step), **options) for step in steps]
+
+
+def places(found, kind):
+    return [point.values for point in found.special_points if point.type == kind]
+
+
+def test_a_curve_ends_in_the_same_point_in_any_step():
+    # Two branch points of octahedral states, 0.03 apart, at which those of D_4h could end.
+    start = event_at(on_sphere(0, 0, -1, -1.35), (5, 7), "branch point", 5.9743)
+    for found in in_steps(start, "w4", (-1.62, -1.08), (0.1, 0.05, 0.03)):
+        (end,) = places(found, "mode interaction")
+        assert end == pytest.approx([-1.21935408368, 6.60218034641], rel=1e-11)
+
+
+def test_organising_points_in_the_last_step_before_an_end_are_located():
+    start = event_at(on_sphere(-0.647, -1.624, -2.478, -3.603), (1.8, 3), "branch point", 2.27719)
+    coarse, fine = in_steps(start, "w4", (-4.2, -3.0), (0.1, 0.02))
+    assert np.diff(coarse.first[coarse.first > -3.5]).max() > 0.05
+    assert len(coarse.special_points) == len(fine.special_points) == 2
+    for one, other in zip(coarse.special_points, fine.special_points, strict=True):
+        assert np.abs(one.values - other.values).max() <= 1e-11
+
+
+def test_two_classes_that_become_singular_between_two_points_are_told():
+    # The number of unstable directions is the same before and after both.
+    start = event_at(on_sphere(-0.154, 0.352, -4.162, -4.846), (0.6, 2.5), "branch point", 1.69194)
+    found = curve(start, "w4", (-5.4668, -3.5631))
+    interactions = np.array(places(found, "mode interaction"))
+    assert interactions[1:, 0] == pytest.approx([-5.1018552071, -5.0010943582, -4.9262886086], abs=1e-9)
+
+
+@pytest.mark.parametrize("weights", [(-0.623, -2.293, -2.857), (-0.623, -2.293, -2.857, -3.9)])
+def test_a_line_has_no_triple_point_where_its_state_is_born(weights):
+    """The line goes through the place at which its oblate state is born of the uniform one, with both signs."""
+    problem = on_sphere(*weights)
+    line, interval = ("w3", (-3.2, -2.4))
+    diagram = bifurcation_diagram(problem, (1.3, 3), rates=False)
+    births = [
+        point
+        for event in diagram.events("transition")
+        for point in curve(event, line, interval).special_points
+        if point.type == "end point" and abs(point.coupling + 5 / weights[1]) <= 1e-9
+    ]
+    found = None
+    for birth in births:
+        try:
+            found = curve(birth, line, interval, born=True)
+        except InvalidInput:
+            continue
+        break
+    assert found is not None
+    triples = [point for point in found.special_points if point.type == "triple point"]
+    # Beside a resonance of the fourth degree there are two nearby.
+    near = [point for point in triples if abs(point.values[0] - birth.values[0]) <= 0.05]
+    assert len(near) == (2 if len(weights) == 4 else 0)
+    for point in near:
+        assert point.status == "converged"
+        for moments in (point.cosine, *point.other_cosine[:1]):
+            assert np.linalg.norm(moments[1:]) > 1e-2
+
+
+def crossings(generator):
+    """Yield lines of a random problem on the circle, each several times, and those that leave their end points."""
+    weights = np.round(generator.uniform(-1.6, -0.3, int(generator.integers(2, 5))), 3)
+    problem = McKeanVlasov(Circle(), CosineSeries(tuple(weights.tolist())))
+    events = bifurcation_diagram(problem, (0.5, 5.0), rates=False).events("transition")
+    for event in [event for event in events if event.branch][:2]:
+        for name in [name for name in problem.parameters if name.startswith("w")]:
+            value = float(problem.parameters[name])
+            interval = (round(value - 0.6, 3), round(value + 0.6, 3))
+            lines = in_steps(event, name, interval, (0.1, 0.07))
+            ends = [point for point in lines[0].special_points if point.type == "end point"]
+            yield [*lines, *(curve(end, name, interval) for end in ends)]
+
+
+@pytest.mark.parametrize("seed", [6, 11, 12])
+def test_intervals_of_one_end_point_have_a_value_in_common(seed):
+    compared = 0
+    for lines in crossings(np.random.default_rng([1, seed])):
+        points = [point for line in lines for point in line.special_points if point.type == "end point"]
+        for one, other in combinations(points, 2):
+            if np.abs(one.values - other.values).max() <= 1e-8:
+                compared += 1
+                assert max(one.lower, other.lower) <= min(one.upper, other.upper)
+    assert compared
+
+
+def test_a_curve_ends_in_the_tricritical_point_where_it_was_started():
+    """Beside it points are known less well than they are near it, and steps fall below their minimum."""
+    problem = McKeanVlasov(Circle(), CosineSeries((-1.526, -0.632, -0.749)), confinement=CosineSeries((0, 0.075)))
+    events = bifurcation_diagram(problem, (0.5, 4.0), rates=False).events("branch point")
+    over = "w1", (-2.0, 0.0)
+    point = next(
+        point
+        for event in events
+        for point in curve(event, *over).special_points
+        if point.type == "tricritical" and abs(point.values[0] + 1.30474612) <= 1e-7
+    )
+    for step in (0.1, 0.02):
+        found = curve(point, *over, type="fold", method=Arclength(max_step=step))
+        assert any(np.abs(other - point.values).max() <= 1e-10 for other in places(found, "tricritical"))
+        assert not found.warnings
