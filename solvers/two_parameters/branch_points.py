@@ -17,7 +17,7 @@ from typing import NamedTuple
 import numpy as np
 
 from meanfield import InvalidInput
-from meanfield.equations import Capability, require
+from meanfield.equations import Capability
 
 from ..bases import EPS, Basis, Floats, Integers
 from ..branches.continuation import End, Point
@@ -25,15 +25,15 @@ from ..computed import computed_once
 from ..domains import solvers_of
 from ..geometry import Complement
 from ..limits import MAX_UNKNOWNS
-from .at_place import state_at
-from .blocks import ComplementaryBlock, block_at
+from .at_place import block_at, state_at
+from .blocks import ComplementaryBlock
 from .extended import ExtendedEquation, Margins, Tests
 from .plane import Plane
-from .singular import Borders, SingularEquation, SingularSystem
+from .singular import SingularEquation, SingularSystem
 from .stability import class_determinants
 from .starts import MOVED, Start, first_point, located
 from .states import AtState
-from .system import System
+from .system import Borders, System
 from .turning import about_other_axis, turning
 from .unknowns import basis_of, in_group, moments_from, packed_moments, uneven_basis, unknown_among
 
@@ -134,7 +134,12 @@ class BranchPointEquation(SingularEquation):
     @property
     def untested(self) -> str:
         """Why no turning branches are looked for."""
-        return self.complement.untold if self.complement.pitchfork else ""
+        if not self.complement.pitchfork:
+            return ""
+        problem = self.plane.problem
+        if problem.lacks(Capability.GIBBS_MAP):
+            return f"no normal form of branches born there is known where {problem.velocity.name} has no Gibbs map"
+        return self.complement.untold
 
     def _turning(self, about_other: bool, point: Point) -> float:
         return self.turning_at(point.unknowns_on(self)[0], point.q, about_other)
@@ -217,7 +222,6 @@ def branch_point_start(start: Start, plane: Plane) -> Point | End:
     InvalidInput
         If the state has no direction of another symmetry that is neutral, or such directions are not known.
     """
-    require(plane.problem, Capability.GIBBS_MAP, "curves of branch points")
     place, basis, b = located(start, plane, start.first)
     state = state_at(plane, basis, place, b)
     nearest = nearest_block(state, plane, MOVED)

@@ -26,8 +26,7 @@ from meanfield.theory import mode_interactions, tricritical_points
 from solvers import bifurcation_diagram, curve
 from solvers.domains import solvers_of
 from solvers.two_parameters import plane, unknowns
-from solvers.two_parameters.at_place import state_at
-from solvers.two_parameters.blocks import block_at
+from solvers.two_parameters.at_place import block_at, state_at
 from solvers.two_parameters.branch_points import BranchPointEquation
 from solvers.two_parameters.folds import FoldEquation, null_vectors
 from tests import zonal_attention
