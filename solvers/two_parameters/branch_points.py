@@ -28,6 +28,7 @@ from ..limits import MAX_UNKNOWNS
 from .at_place import block_at, state_at
 from .blocks import ComplementaryBlock
 from .extended import ExtendedEquation, Margins, Tests
+from .law_turning import turning_of_law
 from .plane import Plane
 from .singular import SingularEquation, SingularSystem
 from .stability import class_determinants
@@ -137,8 +138,8 @@ class BranchPointEquation(SingularEquation):
         if not self.complement.pitchfork:
             return ""
         problem = self.plane.problem
-        if problem.lacks(Capability.GIBBS_MAP):
-            return f"no normal form of branches born there is known where {problem.velocity.name} has no Gibbs map"
+        if problem.lacks(Capability.GIBBS_MAP) and not self.complement.born_symmetry:
+            return f"that of states without an axis is not known under {problem.velocity.name}, without a Gibbs map"
         return self.complement.untold
 
     def _turning(self, about_other: bool, point: Point) -> float:
@@ -151,6 +152,8 @@ class BranchPointEquation(SingularEquation):
         block, null = found.block, found.null
         if about_other:
             block, null = about_other_axis(block, null, self.plane)
+        if self.plane.problem.lacks(Capability.GIBBS_MAP):
+            return turning_of_law(block, null, self.plane, self.last)
         return turning(block, null, self.plane, self.last)
 
     def about_other(self, b: Floats, q: float) -> bool:

@@ -130,6 +130,23 @@ class LawState(AtState):
         ]
         return np.array(in_moments), np.array(in_place)
 
+    def field_along(self, changes: Floats) -> tuple[float, float]:
+        """Return the largest modulus of the change of the field along moments, and the mean of its square."""
+        (along,) = self._law.drift_changes(*self._at, (self._law.scales * changes)[None])
+        return float(np.abs(along).max()), self.mean(along * along)
+
+    def responses_along(self, direction: Floats, changes: Floats, amounts: Floats) -> Floats:
+        """Return the changes of the means under changes of the moments, away from the state, one row each.
+
+        At its moments plus each of some amounts of a direction.
+        """
+        law, (b, q), rows = self._law, self._at, []
+        for amount in amounts.tolist():
+            moved = b + amount * law.scales * direction
+            (along,) = law.drift_changes(moved, q, (law.scales * changes)[None])
+            rows.append(law.basis.means(law.covariances_with(along, law.weighted(moved, q))))
+        return np.array(rows)
+
     def asymmetry(self, null: tuple[Floats, Floats]) -> float:
         """Return the second derivative of G between two null vectors of J, in moments of unit length."""
         weights = self.weighted.weights
