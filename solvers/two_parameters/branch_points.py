@@ -27,7 +27,7 @@ from ..geometry import Complement
 from ..limits import MAX_UNKNOWNS
 from .at_place import block_at, state_at
 from .blocks import ComplementaryBlock
-from .extended import ExtendedEquation, Margins, Tests
+from .extended import Blurred, ExtendedEquation, Margins, Tests
 from .law_turning import turning_of_law
 from .plane import Plane
 from .singular import SingularEquation, SingularSystem
@@ -120,7 +120,7 @@ class BranchPointEquation(SingularEquation):
         if not self.complement.pitchfork or self.untested:
             return {}
         kinds = (False, True) if self.complement.quarters else (False,)
-        return {("tricritical", other): partial(self._turning, other) for other in kinds}
+        return {("tricritical", other): Blurred(partial(self._turning, other)) for other in kinds}
 
     def margins(self, point: Point) -> Margins:
         """Return the determinants of J of the state, zero at its folds, and of the blocks of other classes."""
@@ -142,11 +142,14 @@ class BranchPointEquation(SingularEquation):
             return f"that of states without an axis is not known under {problem.velocity.name}, without a Gibbs map"
         return self.complement.untold
 
-    def _turning(self, about_other: bool, point: Point) -> float:
+    def _turning(self, about_other: bool, point: Point) -> tuple[float, float]:
         return self.turning_at(point.unknowns_on(self)[0], point.q, about_other)
 
-    def turning_at(self, b: Floats, q: float, about_other: bool) -> float:
-        """Return a number that vanishes where branches even about the state's own or its other axis turn."""
+    def turning_at(self, b: Floats, q: float, about_other: bool) -> tuple[float, float]:
+        """Return a number that vanishes where branches even about the state's own or its other axis turn.
+
+        And its error, zero where that is rounding of the unknowns.
+        """
         found = self.system(b, q)
         assert isinstance(found, BranchPointSystem)
         block, null = found.block, found.null
@@ -154,13 +157,13 @@ class BranchPointEquation(SingularEquation):
             block, null = about_other_axis(block, null, self.plane)
         if self.plane.problem.lacks(Capability.GIBBS_MAP):
             return turning_of_law(block, null, self.plane, self.last)
-        return turning(block, null, self.plane, self.last)
+        return turning(block, null, self.plane, self.last), 0.0
 
     def about_other(self, b: Floats, q: float) -> bool:
         """Return whether the branch that turns at (b, q) is even about the other axis of a state on the circle."""
         if not self.complement.quarters:
             return self.complement.odd
-        return abs(self.turning_at(b, q, True)) < abs(self.turning_at(b, q, False))
+        return abs(self.turning_at(b, q, True)[0]) < abs(self.turning_at(b, q, False)[0])
 
     def partners(self, degree: int, last: int) -> list[int]:
         """Return the modes of the class, one of which is critical where the curve meets the uniform state."""

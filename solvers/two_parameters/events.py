@@ -7,7 +7,7 @@ from functools import partial
 from ..bases import EPS
 from ..branches.continuation import Point, length
 from .arc import ROUNDINGS, Arc, strayed_by
-from .extended import ExtendedEquation
+from .extended import Blurred, ExtendedEquation
 from .knots import Event, Knot, Side, between, extended, vertical
 
 # The type of an organising point, the degree of its mode if it has one, and the function that vanishes there.
@@ -80,7 +80,9 @@ def _located(
             article = "an" if kind[0] in "aeiou" else "a"
             side.warnings.append(f"{article} {kind} {between(last, knot)} was not located")
         return None
-    point, error = located
+    point, (in_x, in_q) = located
+    blur = _blur(arc, function, point)
+    error = in_x + blur[0], in_q + blur[1]
     at_end = _same_knot(point, (last, knot))
     if at_end is not None:
         at_end.event = at_end.event or Event(kind, error, mode)
@@ -198,7 +200,21 @@ def _is_rounding(point: Point, function: Callable[[Point], float]) -> bool:
     """Return whether the rounding of the unknowns decides the sign of a function of a point."""
     solution, (shift, shift_q) = point.solution, strayed_by(point)
     moved = replace(point, solution=replace(solution, b=solution.b + shift, q=solution.q + shift_q))
-    return abs(function(moved) - function(point)) >= abs(function(point))
+    value = function(point)
+    return abs(function(moved) - value) + _error_of(function, point) >= abs(value)
+
+
+def _error_of(function: Callable[[Point], float], point: Point) -> float:
+    """Return the error of a function of a point by itself."""
+    return function.error(point) if isinstance(function, Blurred) else 0.0
+
+
+def _blur(arc: Arc, function: Callable[[Point], float], point: Point) -> tuple[float, float]:
+    """Return how far the error of a function moves its zero in x and q."""
+    one, other = arc.first, arc.second
+    slope = abs(function(other) - function(one)) / abs(other.arclength - one.arclength)
+    moved = _error_of(function, point) / slope
+    return moved * abs(float(point.solution.tangent_b[-1])), moved * abs(point.solution.tangent_q)
 
 
 def _mode(equation: ExtendedEquation, number: Hashable) -> int | None:

@@ -6,6 +6,7 @@ so that :func:`solvers.branches.continuation.trace` follows their solutions as i
 
 import math
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -52,6 +53,21 @@ ODD_MULTIPLES, RETAINED = (3, 5, 7), 0.01
 Margins = dict[tuple[int, Hashable], float]
 # Functions of a point that vanish at organising points, by the type of the point and what is looked at.
 Tests = dict[tuple[str, Hashable], Callable[[Point], float]]
+
+
+@dataclass(frozen=True)
+class Blurred:
+    """A function of points that is known up to an error of its own; ``known`` returns both."""
+
+    known: Callable[[Point], tuple[float, float]]
+
+    def __call__(self, point: Point) -> float:
+        """Return the value."""
+        return self.known(point)[0]
+
+    def error(self, point: Point) -> float:
+        """Return the error."""
+        return self.known(point)[1]
 
 
 class Halving(NamedTuple):

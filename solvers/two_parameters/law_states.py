@@ -130,6 +130,11 @@ class LawState(AtState):
         ]
         return np.array(in_moments), np.array(in_place)
 
+    @property
+    def field_bound(self) -> float:
+        """One and the size of the terms of which the field is a sum."""
+        return 1.0 + self._law.field_bound(*self._at)
+
     def field_along(self, changes: Floats) -> tuple[float, float]:
         """Return the largest modulus of the change of the field along moments, and the mean of its square."""
         (along,) = self._law.drift_changes(*self._at, (self._law.scales * changes)[None])

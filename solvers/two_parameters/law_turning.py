@@ -7,12 +7,15 @@ left one, among the densities that are born, the stationary map :math:`a \mapsto
           N = \chi\cdot\bigl(\tfrac16 M'''(u, u, u) + M''(u, w)\bigr),
 
 N being that of :mod:`solvers.two_parameters.turning`. The derivatives of M' along u and w are those of polynomials
-through its values at Chebyshev points: along u by symmetry of one sign.
+through its values at Chebyshev points, along u by symmetry of one sign. Their error is that of rounding, and the
+last coefficients: the velocity of nGPT is analytic only as far as the average of the tokens does not vanish.
 """
+
+import math
 
 import numpy as np
 
-from ..bases import Basis, Floats
+from ..bases import EPS, Basis, Floats
 from ..circle.complements import Complement
 from .blocks import ComplementaryBlock
 from .law_states import LawState
@@ -21,17 +24,46 @@ from .system import Borders
 from .turning import adjugate
 from .unknowns import basis_of
 
-# The largest change of the field along which derivatives are taken, and the number of points on either side.
-AMPLITUDE, POINTS = 0.25, 10
+# The largest changes of the field along which derivatives are taken, and the number of points on either side.
+AMPLITUDES, POINTS = (0.5, 0.25, 0.125, 0.0625), 14
 ANGLES = np.pi * (2 * np.arange(POINTS) + 1) / (4 * POINTS)
-# Weights of the values at the points of a function even or odd about zero in its second and its first derivative.
-_EVEN, _ODD = 2 * np.arange(1, POINTS), 2 * np.arange(POINTS) + 1
-SECOND = 2.0 / POINTS * (-((-1.0) ** (_EVEN // 2)) * _EVEN**2) @ np.cos(np.multiply.outer(_EVEN, ANGLES))
-FIRST = 2.0 / POINTS * ((-1.0) ** (_ODD // 2) * _ODD) @ np.cos(np.multiply.outer(_ODD, ANGLES))
+# Rounding errors of the changes of means in units of eps times the largest term of the field.
+ROUNDINGS = 4.0
 
 
-def turning_of_law(block: ComplementaryBlock, null: Borders, plane: Plane, last: int) -> float:
-    """Return what :func:`solvers.two_parameters.turning.turning` does, of a block whose born states have an axis.
+class Series:
+    """A Chebyshev series even or odd about zero by its values at the positive points: a derivative at zero.
+
+    Parameters
+    ----------
+    order
+        2 for the second derivative of even functions, 1 for the first one of odd functions.
+    """
+
+    def __init__(self, order: int) -> None:
+        degrees = 2 * np.arange(POINTS) + order % 2
+        self.order = order
+        self._waves = 2.0 / POINTS * np.cos(np.multiply.outer(degrees, ANGLES))
+        # The coefficients of s^2 in T_2k and of s in T_(2k+1), with alternating signs.
+        signs = (-1.0) ** (degrees // 2)
+        self._shares = signs * degrees if order == 1 else -signs * degrees**2
+        self._spread = float(np.linalg.norm(self._shares @ self._waves))
+
+    def derivative(self, values: Floats, amplitude: float) -> Floats:
+        """Return the derivatives of functions with values at the points, (k,) or (k, size)."""
+        return np.asarray(self._shares @ (self._waves @ values)) / amplitude**self.order
+
+    def error(self, values: Floats, amplitude: float, rounding: float) -> float:
+        """Return the error of the derivative of one function whose values have independent rounding errors."""
+        last = float(np.abs(self._waves[-2:] @ values).max())
+        return (last * abs(float(self._shares[-1])) + rounding * self._spread) / amplitude**self.order
+
+
+SECOND, FIRST = Series(2), Series(1)
+
+
+def turning_of_law(block: ComplementaryBlock, null: Borders, plane: Plane, last: int) -> tuple[float, float]:
+    """Return what :func:`solvers.two_parameters.turning.turning` does, and its error, if born states have an axis.
 
     Parameters
     ----------
@@ -44,41 +76,67 @@ def turning_of_law(block: ComplementaryBlock, null: Borders, plane: Plane, last:
     last
         The largest degree of the class of squares that is looked at.
     """
-    basis, complement = block.state.weighted.basis, block.complement
-    state, signs = _born(block, plane)
-    degrees, weights = state.weighted.basis.degrees, state.weighted.weights
-    chi, phi = (np.zeros(degrees.size) for _ in range(2))
-    known = np.isin(block.degrees, degrees)
-    places = np.searchsorted(degrees, block.degrees[known])
-    chi[places] = (signs * block.weights * null[1])[known]
-    phi[places] = (signs * null[0] / block.weights)[known]
-    size, square = state.field_along(phi)
-    phi /= size
-
-    rows = state.responses_along(phi, phi, AMPLITUDE * np.cos(ANGLES))
-    third, second = SECOND @ rows / AMPLITUDE**2, FIRST @ rows / AMPLITUDE
-    own = degrees % basis.symmetry == 0
-    squares = complement.squares
-    further = np.zeros_like(own) if squares is None else np.isin(degrees, squares.degrees(last))
-    parts = [np.flatnonzero(part) for part in (own, further) if part.any()]
-    dets = [float(np.linalg.det(state.matrix[np.ix_(part, part)])) for part in parts]
-    followed = np.zeros(degrees.size)
-    for number, part in enumerate(parts):
-        others = float(np.prod(dets[:number] + dets[number + 1 :]))
-        inverse = adjugate(state.matrix[np.ix_(part, part)])
-        followed[part] = others * (inverse @ (0.5 * weights[part] * second[part])) / weights[part]
-    found = float(chi @ third) / 6.0 * float(np.prod(dets)) + _mixed(state, chi, phi, followed)
-    return -0.25 * found / (float(chi @ phi) * square / size**2)
+    branch = _Branch(block, null, plane, last)
+    found: list[tuple[float, float]] = []
+    for amplitude in AMPLITUDES:
+        found.append(branch.turning(amplitude))
+        if len(found) > 1 and found[-1][1] > found[-2][1]:
+            break
+    return min(found, key=lambda each: each[1])
 
 
-def _mixed(state: LawState, chi: Floats, phi: Floats, followed: Floats) -> float:
-    """Return chi times the second derivative of the stationary map along two changes of the moments."""
-    size, _ = state.field_along(followed)
-    if size == 0.0:
-        return 0.0
-    amounts = AMPLITUDE * np.cos(ANGLES)
-    after, before = (state.responses_along(followed / size, phi, side * amounts) @ chi for side in (1.0, -1.0))
-    return float(0.5 * FIRST @ (after - before)) / AMPLITUDE * size
+class _Branch:
+    """The densities that are born at a branch point; parameters are those of :func:`turning_of_law`."""
+
+    def __init__(self, block: ComplementaryBlock, null: Borders, plane: Plane, last: int) -> None:
+        self.state, signs = _born(block, plane)
+        self.degrees, self.weights = self.state.weighted.basis.degrees, self.state.weighted.weights
+        self.chi, self.phi = np.zeros((2, self.degrees.size))
+        known = np.isin(block.degrees, self.degrees)
+        places = np.searchsorted(self.degrees, block.degrees[known])
+        self.chi[places] = (signs * block.weights * null[1])[known]
+        self.phi[places] = (signs * null[0] / block.weights)[known]
+        size, square = self.state.field_along(self.phi)
+        self.phi /= size
+        self.unit = 4.0 * float(self.chi @ self.phi) * square / size**2
+        self.rounding = ROUNDINGS * EPS * self.state.field_bound
+        further, own = block.complement.squares, self.degrees % block.state.weighted.basis.symmetry == 0
+        parts = [own] if further is None else [own, np.isin(self.degrees, further.degrees(last))]
+        self.parts = [np.flatnonzero(part) for part in parts if part.any()]
+        self.matrices = [self.state.matrix[np.ix_(part, part)] for part in self.parts]
+        self.determinants = [float(np.linalg.det(matrix)) for matrix in self.matrices]
+
+    def turning(self, amplitude: float) -> tuple[float, float]:
+        """Return -N/4 of a perturbation of size one times the determinants, by changes up to an amplitude."""
+        rows = self.state.responses_along(self.phi, self.phi, amplitude * np.cos(ANGLES))
+        rounding = self.rounding * float(np.abs(self.chi) @ np.abs(rows).max(axis=0))
+        every = math.prod(self.determinants)
+        third = float(SECOND.derivative(rows @ self.chi, amplitude)) / 6.0 * every
+        error = abs(every) / 6.0 * SECOND.error(rows @ self.chi, amplitude, rounding)
+        followed = self._followed(FIRST.derivative(rows, amplitude))
+        mixed, of_mixed = self._mixed(followed, amplitude, rounding)
+        return -(third + mixed) / self.unit, (error + of_mixed) / abs(self.unit)
+
+    def _followed(self, second: Floats) -> Floats:
+        """Return w times the determinants, in moments."""
+        found = np.zeros(self.degrees.size)
+        for number, (part, matrix) in enumerate(zip(self.parts, self.matrices, strict=True)):
+            others = math.prod(self.determinants[:number] + self.determinants[number + 1 :])
+            source = 0.5 * self.weights[part] * second[part]
+            found[part] = others * (adjugate(matrix) @ source) / self.weights[part]
+        return found
+
+    def _mixed(self, followed: Floats, amplitude: float, rounding: float) -> tuple[float, float]:
+        """Return chi times the second derivative of the map along u and another change, and its error."""
+        size, _ = self.state.field_along(followed)
+        if size == 0.0:
+            return 0.0, 0.0
+        after, before = (
+            self.state.responses_along(followed / size, self.phi, side * amplitude * np.cos(ANGLES)) @ self.chi
+            for side in (1.0, -1.0)
+        )
+        odd = 0.5 * (after - before)
+        return size * float(FIRST.derivative(odd, amplitude)), size * FIRST.error(odd, amplitude, rounding)
 
 
 def _born(block: ComplementaryBlock, plane: Plane) -> tuple[LawState, Floats]:
