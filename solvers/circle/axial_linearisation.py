@@ -61,12 +61,16 @@ class AxialLinearisation:
         Last degree of perturbations.
     axis
         The angle of the axis.
+    density
+        Last degree of the density, if it has more than perturbations.
     """
 
-    def __init__(self, problem: Equation, moments: Floats, symmetry: int, degree: int, axis: float = 0.0) -> None:
+    def __init__(
+        self, problem: Equation, moments: Floats, symmetry: int, degree: int, axis: float = 0.0, density: int = 0
+    ) -> None:
         self.problem, self.symmetry = problem, symmetry
         self.ratio = problem.fixed_coupling / problem.positive_noise
-        cells = max(FEWEST, degree // (DEGREES_PER_PANEL * symmetry))
+        cells = max(FEWEST, max(degree, density) // (DEGREES_PER_PANEL * symmetry))
         self.modes = np.arange(1, degree + 1)
         self.moments = np.zeros(degree + 1)
         kept = moments[: degree // symmetry + 1]

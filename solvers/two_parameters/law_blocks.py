@@ -250,9 +250,7 @@ class CircleBlock(VelocityBlock):
 
     @property
     def _about(self) -> AxialLinearisation:
-        basis = self.state.weighted.basis
-        # Of as many degrees as the nodes of the state resolve in products.
-        return _linearisation(self.state, max(int(self.degrees[-1]), basis.symmetry * basis.nodes // 2))
+        return _linearisation(self.state, max(int(self.degrees[-1]), int(self.state.weighted.basis.degrees[-1])))
 
 
 # The blocks of a state are asked for one after the other.
@@ -262,7 +260,10 @@ def _linearisation(state: LawState, degree: int) -> AxialLinearisation:
     basis = state.weighted.basis
     moments = np.zeros(int(basis.cells[-1]) + 1)
     moments[0], moments[basis.cells] = 1.0, state.moments
-    return AxialLinearisation(state.coefficients.place.problem, moments, basis.symmetry, degree, basis.axis)
+    problem = state.coefficients.place.problem
+    # Beyond half of the nodes moments are small enough to be resolved by few of these.
+    finest = basis.symmetry * basis.nodes // 2
+    return AxialLinearisation(problem, moments, basis.symmetry, degree, basis.axis, finest)
 
 
 class ZonalBlock(VelocityBlock):
