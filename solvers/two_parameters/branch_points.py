@@ -171,7 +171,9 @@ class BranchPointEquation(SingularEquation):
 
     def resolves(self, b: Floats, q: float, moments: Floats) -> bool:
         """Return whether quadrature and unknowns resolve the state and the critical direction."""
-        return super().resolves(b, q, moments) and self._degrees_suffice(self.system(b, q))
+        found = self.system(b, q)
+        assert isinstance(found, BranchPointSystem)
+        return super().resolves(b, q, moments) and found.block.resolved and self._degrees_suffice(found)
 
     def _degrees_suffice(self, found: System) -> bool:
         """Return whether the critical direction has no part beyond its degrees."""
@@ -195,6 +197,9 @@ class BranchPointEquation(SingularEquation):
     def refined(self, b: Floats, q: float, moments: Floats) -> ExtendedEquation | None:
         """Return the system with more nodes, unknowns or degrees, or other borders; None at the limits."""
         found = self.system(b, q)
+        assert isinstance(found, BranchPointSystem)
+        if not found.block.resolved:
+            return None
         if self._degrees_suffice(found) or not (
             self._borders_fit(found) and all(map(self._suffices, found.states))
         ):

@@ -34,7 +34,7 @@ from ..bases.gegenbauer import even_rule
 from ..circle.axial_linearisation import LEAST, AxialLinearisation
 from ..circle.complements import Complement
 from ..computed import computed_once
-from ..law_eigenvalues import STEP, Values, regularised_velocity, velocity_slopes
+from ..law_eigenvalues import MOST_DEGREES, STEP, Values, regularised_velocity, velocity_slopes
 from ..nodal import DIFFERENCE
 from ..sphere.complements import AzimuthalComplement
 from ..sphere.linearised.law_spectra import sector_tables
@@ -135,8 +135,16 @@ class Perturbed:
 
     @computed_once
     def _second(self) -> Changes:
-        """The derivatives of those of the velocity along the perturbation, by central differences."""
-        step = DIFFERENCE / (float(np.linalg.norm(self._moments)) or 1.0)
+        """The derivatives of those of the velocity along the perturbation, by central differences.
+
+        Where slope and radial drive nearly vanish they change by as small a share of themselves.
+        """
+        step: Any = DIFFERENCE / (float(np.linalg.norm(self._moments)) or 1.0)
+        (_, slope, radial), (_, moved, in_radial) = self._meridian.averages, self._along
+        if radial is not None and in_radial is not None:
+            sizes = np.maximum(np.hypot(slope, radial), self._meridian.rounding)
+            # Neither a quotient nor its inverse leaves the range of doubles.
+            step = np.clip(DIFFERENCE * sizes / np.maximum(np.hypot(moved, in_radial), LEAST), LEAST, step)
         after, before = (
             velocity_slopes(self._law, *_moved(self._meridian.averages, self._along, side), self._meridian.rounding)
             for side in (step, -step)
@@ -310,10 +318,21 @@ class ZonalBlock(VelocityBlock):
         """The state on more nodes, so that products with two harmonics are integrated exactly."""
         return self.state.finer
 
+    @property
+    def _degree(self) -> int:
+        """The last degree of perturbations, that of the density and the order beyond."""
+        basis = self.state.nodal_basis
+        return max(basis.symmetry * basis.nodes + self.complement.order, int(self.degrees[-1]))
+
+    @property
+    def resolved(self) -> bool:
+        """Whether there are few enough harmonics for a dense matrix of them."""
+        return self._degree <= MOST_DEGREES
+
     @computed_once
     def _tables(self) -> "SectorTables":
         basis, order = self.state.nodal_basis, self.complement.order
-        last = max(basis.symmetry * basis.nodes + order, int(self.degrees[-1]))
+        last = min(self._degree, max(MOST_DEGREES, int(self.degrees[-1])))
         assert self._fine.nodal_basis.profiles is not None
         count = self._fine.nodal_basis.profiles.rule.nodes.size
         domain = self.state.coefficients.place.problem.domain
@@ -406,7 +425,7 @@ def _linear(slopes: Changes, change: Averages) -> Floats:
     return np.asarray(found)
 
 
-def _moved(averages: Averages, along: Averages, step: float) -> Averages:
+def _moved(averages: Averages, along: Averages, step: Floats) -> Averages:
     """Return averages a step along a change of them."""
     radial = None if averages.radial is None or along.radial is None else averages.radial + step * along.radial
     return Averages(averages.drive + step * along.drive, averages.slope + step * along.slope, radial)
