@@ -6,8 +6,9 @@ from meanfield.equations import Capability
 
 from ..bases import Basis, Floats, Integers
 from ..geometry import Complement
+from ..sphere.complements import AzimuthalComplement
 from .blocks import ComplementaryBlock, GradientBlock, SoftmaxBlock
-from .law_blocks import CircleBlock, ZonalBlock
+from .law_blocks import CircleBlock, OddBlock, ZonalBlock
 from .law_states import LawState, SoftmaxState
 from .plane import Plane
 from .states import AtState, GradientState, WeightedBasis
@@ -46,7 +47,9 @@ def block_at(state: AtState, plane: Plane, complement: Complement, degrees: Inte
     if isinstance(state, SoftmaxState):
         kind = SoftmaxBlock
     elif isinstance(state, LawState):
-        kind = ZonalBlock if state.weighted.basis.cosines is None else CircleBlock
+        kind = CircleBlock
+        if isinstance(complement, AzimuthalComplement):
+            kind = ZonalBlock if complement.order else OddBlock
     return kind(state, plane, complement, degrees)
 
 

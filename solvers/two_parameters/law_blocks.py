@@ -29,13 +29,14 @@ from meanfield import Domain
 from meanfield.equations import VelocityLaw
 from meanfield.harmonics import gauss_rule
 
-from ..bases import Floats, Integers
+from ..bases import Floats, Integers, ZonalBasis
 from ..bases.gegenbauer import even_rule
 from ..circle.axial_linearisation import LEAST, AxialLinearisation
 from ..circle.complements import Complement
 from ..computed import computed_once
 from ..law_eigenvalues import MOST_DEGREES, STEP, Values, regularised_velocity, velocity_slopes
 from ..nodal import DIFFERENCE
+from ..significant import even_size
 from ..sphere.complements import AzimuthalComplement
 from ..sphere.linearised.law_spectra import sector_tables
 from .blocks import ComplementaryBlock
@@ -289,8 +290,7 @@ class ZonalBlock(VelocityBlock):
         across = ratio * problem.velocity.speed(drive, slope * slope, radial) * each.drive
         masses = fine.nodal_density * self._weights
         sources = (self._tables.slopes * masses) @ changes.T
-        if self.complement.order:
-            sources += (self._tables.across * masses) @ across.T
+        sources += (self._tables.across * masses) @ across.T
         found = np.linalg.solve(self._local, sources)
         return np.asarray(found[self._places] / self._roots[:, None])
 
@@ -383,6 +383,42 @@ def _meridian(state: LawState) -> Meridian:
     modes = axial.modes_at(axial.angles)
     averages, rounding = state.averages(*modes)
     return Meridian(Averages(*averages), rounding, *modes)
+
+
+class OddBlock(ComplementaryBlock):
+    """The linearisation among odd degrees about the axis, at a state on a sphere that is even about the equator.
+
+    A part of J of the same state among all densities about the axis; parameters are those of the base.
+    """
+
+    state: LawState
+
+    def _matrix(self) -> Floats:
+        return np.asarray(self._whole.matrix[np.ix_(self._places, self._places)])
+
+    def slopes(self, null: Borders) -> tuple[Floats, Floats]:
+        """Return the derivatives of the condition in the unknowns of the state, and in x and q."""
+        chi, changes = np.zeros((2, self._whole.unknown.size))
+        chi[self._places], changes[self._places] = self.weights * null[1], null[0] / self.weights
+        in_moments, in_place = self._whole.response_slopes(chi, changes)
+        own = self.state.weighted
+        return in_moments[self._degrees_at(own.basis.degrees)] / own.weights, in_place
+
+    @computed_once
+    def _whole(self) -> LawState:
+        basis = self.state.weighted.basis
+        assert basis.profiles is not None
+        degrees = np.union1d(basis.degrees, self.degrees)
+        nodes = max(basis.symmetry * basis.nodes, even_size(2 * int(degrees[-1])))
+        return self.state.among(ZonalBasis(basis.profiles.domain, degrees, nodes), self.state.unknown)
+
+    @computed_once
+    def _places(self) -> Integers:
+        return self._degrees_at(self.degrees)
+
+    def _degrees_at(self, degrees: Integers) -> Integers:
+        """Return the places of some degrees among all."""
+        return np.searchsorted(self._whole.weighted.basis.degrees, degrees)
 
 
 class SectorTables(NamedTuple):

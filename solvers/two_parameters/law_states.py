@@ -82,6 +82,13 @@ class LawState(AtState):
         basis = self.weighted.basis
         return self.on(basis.resized(basis.cells, 2 * basis.nodes), self.coefficients, self.unknown)
 
+    def among(self, basis: Basis, unknown: Floats) -> "LawState":
+        """Return the state among the densities of a basis of less symmetry, by its unknown from the axis there."""
+        own, whole = self.weighted.basis.degrees, np.zeros(basis.degrees.size)
+        kept = np.isin(own, basis.degrees)
+        whole[np.searchsorted(basis.degrees, own[kept])] = unknown[kept]
+        return self.on(basis, self._plane.coefficients(*self.place, basis.degrees, basis), whole)
+
     def averages(self, values: Floats, slopes: Floats) -> tuple[tuple[Floats, Floats, Floats | None], float]:
         """Return drive, slope and radial drive where the modes have some values and slopes, and their rounding."""
         law, (b, _) = self._law, self._at

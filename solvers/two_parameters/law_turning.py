@@ -155,11 +155,7 @@ def _born(block: ComplementaryBlock, plane: Plane) -> tuple[LawState, Floats]:
         signs = np.where((degrees - complement.residue) // basis.symmetry % 2, -1.0, 1.0)
     named = np.zeros(int(max(basis.degrees[-1], degrees[-1])) + 1)
     named[complement.born_symmetry :: complement.born_symmetry] = 1.0
-    born = _resolving(basis_of(plane, named, state.place, axis), basis)
-    among = np.zeros(born.degrees.size)
-    kept = np.isin(basis.degrees, born.degrees)
-    among[np.searchsorted(born.degrees, basis.degrees[kept])] = unknown[kept]
-    return state.on(born, plane.coefficients(*state.place, born.degrees, born), among), signs
+    return state.among(_resolving(basis_of(plane, named, state.place, axis), basis), unknown), signs
 
 
 def _resolving(born: Basis, basis: Basis) -> Basis:

@@ -284,6 +284,24 @@ def test_curves_in_other_parameters_go_on_from_points_of_curves():
     assert float(problem.fixed_coupling) == pytest.approx(float(other[0].coupling), rel=POINT)
 
 
+def test_exchange_of_mass_between_poles_that_is_nearly_none():
+    """With little noise a class has a local rate that is exponentially small, at which curves do not stop."""
+    (event,) = (
+        each
+        for _, each in events_of(NormalisedAttention(4.0), Sphere(3), field(0.0, -0.3), 5.0)
+        if "azimuthal order 0" in each.description
+    )
+    found = curve(event, "noise", (0.02, 1.0))
+    assert at_value(found, 0.02) > 0.0
+    assert found.residual.max() < 1e-13
+    place = int(np.argmin(np.abs(found.first - 0.06)))
+    coupling = float(found.coupling[place])
+    problem = event.problem.at(coupling=None).with_parameter("noise", float(found.first[place]))
+    diagram = bifurcation_diagram(problem, (0.9 * coupling, 1.1 * coupling), rates=False)
+    (other,) = (each for each in diagram.events("branch point") if "azimuthal order 0" in each.description)
+    assert float(other.coupling) == pytest.approx(coupling, rel=POINT)
+
+
 def test_two_directions_are_critical_at_one_point_of_two_curves():
     """A state about the equator loses its evenness and its axis at once."""
     starts = {
