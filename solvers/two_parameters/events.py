@@ -211,9 +211,12 @@ def _error_of(function: Callable[[Point], float], point: Point) -> float:
 
 def _blur(arc: Arc, function: Callable[[Point], float], point: Point) -> tuple[float, float]:
     """Return how far the error of a function moves its zero in x and q."""
+    error = _error_of(function, point)
+    if error == 0.0:
+        return 0.0, 0.0
     one, other = arc.first, arc.second
     slope = abs(function(other) - function(one)) / abs(other.arclength - one.arclength)
-    moved = _error_of(function, point) / slope
+    moved = error / slope
     return moved * abs(float(point.solution.tangent_b[-1])), moved * abs(point.solution.tangent_q)
 
 

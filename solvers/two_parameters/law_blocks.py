@@ -17,7 +17,8 @@ On spheres, among the harmonics :math:`\psi_l` of an azimuthal order m, it solve
           B_j = \int \rho\,\Bigl(w_\phi\,\psi_j' + z\,\frac{m(m+d-3)}{\sin^2\theta}\,\psi_j\Bigr)\,d\mu,
 
 z being the speed times the change of the drive. With the solution y of :math:`A^T y = \chi`, the derivative is
-:math:`y^T(dB - dA\,\phi)`.
+:math:`y^T(dB - dA\,\phi)`. In order zero, of densities about the axis, A may be singular up to rounding, where mass
+is exchanged between the poles at an exponentially small rate; J is that of the stationary equation there.
 """
 
 import functools

@@ -265,6 +265,26 @@ def test_derivatives_of_the_extended_system(domain, law, confinement, symmetry, 
     assert checked
 
 
+def test_states_of_too_many_harmonics_are_not_resolved():
+    problem = equation_of(Sphere(3), NormalisedAttention(3.0), coupling=6.0)
+    places = plane.Plane(problem, ("beta", "coupling"), (2.0, 4.0), 1.0, 3.0, 0.0, np.arange(1, 9))
+    place = places.coordinates(3.0, 6.0)
+    basis = unknowns.basis_of(places, np.append(1.0, np.full(4, 0.2)), place)
+    unknown = np.append(0.1 / np.arange(1, basis.degrees.size + 1) ** 3, place[0])
+    each = next(one for one in solvers_of(problem).geometry.complements(basis, 8) if one.order == 3)
+    degrees = places.significant(*place, each.degrees(8))
+    for nodes, known in ((64, True), (520, False)):
+        finer = basis.resized(basis.cells, nodes)
+        block = block_at(state_at(places, finer, place, unknown[:-1]), places, each, degrees)
+        left, _, right = np.linalg.svd(block.matrix)
+        equation = BranchPointEquation(places, (finer,), each, degrees, 8, (left[:, -1], right[-1]))
+        assert block.resolved == known
+        moments = equation.evaluate(unknown, place[1]).gibbs.moments
+        if not known:
+            assert not equation.resolves(unknown, place[1], moments)
+            assert equation.refined(unknown, place[1], moments) is None
+
+
 # Other planes, organising points and phase diagrams
 
 
