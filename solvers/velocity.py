@@ -109,7 +109,7 @@ class VelocityEquation(NodalEquation):
         along, means = self._meridian, b / self.scales
         slopes = law.slopes(name, domain, int(degrees.max()))
         averages = self.averages(b, along.values, along.slopes)
-        by_drive, by_slope, by_radial = velocity_slopes(law, *averages, self._rounding(b))
+        by_drive, by_slope, by_radial = velocity_slopes(law, *averages, self.averages_rounding(b))
         drive = slopes.drive[degrees] * means
         change = by_drive * (slopes.drive[0] + drive @ along.values) + by_slope * (drive @ along.slopes)
         if by_radial is not None and slopes.radial is not None:
@@ -131,20 +131,20 @@ class VelocityEquation(NodalEquation):
         """Return the integral of the velocity on the nodes, of mean zero."""
         along = self._meridian
         averages = self.averages(b, along.values, along.slopes)
-        return along.potentials(regularised_velocity(self.problem.velocity, *averages, self._rounding(b)))
+        return along.potentials(regularised_velocity(self.problem.velocity, *averages, self.averages_rounding(b)))
 
     def _changes(self, b: Floats, directions: Floats) -> Floats:
         """Return the derivatives of the integral of the velocity along changes of the means, one row each."""
         along = self._meridian
         averages = self.averages(b, along.values, along.slopes)
-        slopes = velocity_slopes(self.problem.velocity, *averages, self._rounding(b))
+        slopes = velocity_slopes(self.problem.velocity, *averages, self.averages_rounding(b))
         drives = directions * self._drive[1]
         changes = slopes[0] * (drives @ along.values) + slopes[1] * (drives @ along.slopes)
         if slopes[2] is not None and self._radial is not None:
             changes += slopes[2] * ((directions * self._radial[1]) @ along.values)
         return along.potentials(changes)
 
-    def _rounding(self, b: Floats) -> float:
+    def averages_rounding(self, b: Floats) -> float:
         """Return the rounding error of the slope of the drive and of the radial drive."""
         means = b / self.scales
         terms = [self._drive[1] * self.basis.degrees * means]

@@ -61,12 +61,16 @@ class AxialLinearisation:
         Last degree of perturbations.
     axis
         The angle of the axis.
+    density
+        Last degree of the density, if it has more than perturbations.
     """
 
-    def __init__(self, problem: Equation, moments: Floats, symmetry: int, degree: int, axis: float = 0.0) -> None:
+    def __init__(
+        self, problem: Equation, moments: Floats, symmetry: int, degree: int, axis: float = 0.0, density: int = 0
+    ) -> None:
         self.problem, self.symmetry = problem, symmetry
         self.ratio = problem.fixed_coupling / problem.positive_noise
-        cells = max(FEWEST, degree // (DEGREES_PER_PANEL * symmetry))
+        cells = max(FEWEST, max(degree, density) // (DEGREES_PER_PANEL * symmetry))
         self.modes = np.arange(1, degree + 1)
         self.moments = np.zeros(degree + 1)
         kept = moments[: degree // symmetry + 1]
@@ -78,7 +82,7 @@ class AxialLinearisation:
         self.panels = Panels(np.pi / symmetry, cells, symmetry, halvings)
         self._cosines = np.cos(np.multiply.outer(np.arange(degree + 1), self.panels.angles))
         self._sines = np.sin(np.multiply.outer(self.modes, self.panels.angles))
-        self._integrals = self.panels.integrals_to(self.panels.angles)
+        self.integrals = self.panels.integrals_to(self.panels.angles)
         confinement, angles = problem.confinement, self.panels.angles + axis
         self.force, field = np.zeros(angles.size), np.zeros(angles.size)
         if confinement is not None:
@@ -91,7 +95,7 @@ class AxialLinearisation:
             averages = self._improved(averages)
             self.density = self._density(averages, field)
         self.velocity = regularised_velocity(law, *averages)
-        self._slopes = velocity_slopes(law, *averages)
+        self.averages, self.slopes = averages, velocity_slopes(law, *averages)
 
     def _by_moments(self) -> Averages:
         """Return the averages as sums over moments."""
@@ -132,7 +136,7 @@ class AxialLinearisation:
 
     def _density(self, averages: Averages, field: Floats) -> Floats:
         """Return the density of the stationary map, by its averages and the field of the confinement."""
-        field = field + self.ratio * self._integrals(regularised_velocity(self.problem.velocity, *averages))
+        field = field + self.ratio * self.integrals(regularised_velocity(self.problem.velocity, *averages))
         density = np.exp(field - field.max())
         return np.asarray(density / (density @ self.panels.weights))
 
@@ -146,15 +150,15 @@ class AxialLinearisation:
         bends = np.abs(ends @ (degrees**2 * self._drive * self.moments))
         return float((radials / np.maximum(bends, radials + np.finfo(float).tiny)).min())
 
-    def _functions(self, degrees: Integers, sines: bool) -> tuple[Floats, Floats]:
+    def functions(self, degrees: Integers, sines: bool) -> tuple[Floats, Floats]:
         """Return cosines or sines of some degrees on the panels, and their derivatives, one row each."""
         cosine, sine = self._cosines[degrees], self._sines[degrees - 1]
         orders = degrees[:, None].astype(float)
         return (sine, orders * cosine) if sines else (cosine, -orders * sine)
 
-    def _changes(self, degrees: Integers, values: Floats, slopes: Floats) -> Floats:
+    def changes(self, degrees: Integers, values: Floats, slopes: Floats) -> Floats:
         """Return the derivatives of the velocity along the moments of some degrees, one row each."""
-        by_drive, by_slope, by_radial = self._slopes
+        by_drive, by_slope, by_radial = self.slopes
         drive = self._drive[degrees, None]
         changes = by_drive * (drive * values) + by_slope * (drive * slopes)
         if by_radial is not None and self._radial is not None:
@@ -164,10 +168,10 @@ class AxialLinearisation:
     def matrix(self, sines: bool, degrees: Integers | None = None) -> Floats:
         """Return L on cosines or sines, of some degrees or of all."""
         modes = self.modes if degrees is None else degrees
-        values, slopes = self._functions(modes, sines)
+        values, slopes = self.functions(modes, sines)
         coupling = self.problem.fixed_coupling
         flux = 2.0 * values * (coupling * self.velocity + self.force)
-        flux += coupling * self.density * self._changes(modes, values, slopes)
+        flux += coupling * self.density * self.changes(modes, values, slopes)
         matrix = (slopes * self.panels.weights) @ flux.T
         matrix.flat[:: modes.size + 1] -= self.problem.noise * modes**2
         return np.asarray(matrix)
@@ -197,12 +201,12 @@ class AxialLinearisation:
 
     def stationary_map(self, degrees: Integers, sines: bool) -> Floats:
         """Return T on the cosines or sines of some degrees of one class."""
-        values, derivatives = self._functions(degrees, sines)
-        slopes = self.ratio * self._changes(degrees, values, derivatives)
+        values, derivatives = self.functions(degrees, sines)
+        slopes = self.ratio * self.changes(degrees, values, derivatives)
         if sines:
             inverse = 1.0 / np.maximum(self.density, LEAST)
             slopes -= (slopes @ self.panels.weights)[:, None] * (inverse / (inverse @ self.panels.weights))
-        psi = self._integrals(slopes)
+        psi = self.integrals(slopes)
         masses = self.density * self.panels.weights
         means = np.multiply.outer(values @ masses, psi @ masses) if not sines else 0.0
         return np.asarray((values * masses) @ psi.T - means)

@@ -13,6 +13,7 @@ from itertools import pairwise
 import numpy as np
 
 from meanfield import Curve, OrganisingPoint
+from meanfield.equations import Capability
 
 from ..two_parameters import STARTS
 from ..watching import Watch
@@ -102,7 +103,8 @@ def _follow_tricritical(found: Found) -> None:
     """Follow the curves of folds and of equal free energy that begin where branches of clustered states turn."""
     for point in [point for point in found.points if point.type == "tricritical" and np.any(point.cosine[1:])]:
         known = {each.type for each in found.curves if each.label in point.curves}
-        for kind in ("fold", "transition"):
+        kinds = ("fold",) if found.window.problem.lacks(Capability.FREE_ENERGY) else ("fold", "transition")
+        for kind in kinds:
             if kind not in known:
                 origin = f"from the tricritical point at {point.values[0]:.6g}"
                 add_curve(found, origin, point, f"the {kind} of the branch born at a branch point", type=kind)

@@ -1,10 +1,14 @@
-"""The stationary equation at a state and a place of the plane, by what the law of the equation is."""
+"""The stationary equation and its linearisation at a state and a place of the plane, by the law of the equation."""
 
 import numpy as np
 
 from meanfield.equations import Capability
 
-from ..bases import Basis, Floats
+from ..bases import Basis, Floats, Integers
+from ..geometry import Complement
+from ..sphere.complements import AzimuthalComplement
+from .blocks import ComplementaryBlock, GradientBlock, SoftmaxBlock
+from .law_blocks import CircleBlock, OddBlock, ZonalBlock
 from .law_states import LawState, SoftmaxState
 from .plane import Plane
 from .states import AtState, GradientState, WeightedBasis
@@ -38,6 +42,18 @@ def state_at(plane: Plane, basis: Basis, place: tuple[float, float], b: Floats) 
         return GradientState(weighted, place, coefficients, b)
     kind: type[LawState] = LawState if plane.problem.lacks(Capability.GIBBS_MAP) else SoftmaxState
     return kind(plane, weighted, place, coefficients, b)
+
+
+def block_at(state: AtState, plane: Plane, complement: Complement, degrees: Integers) -> ComplementaryBlock:
+    """Return the linearisation at a state among the modes of some degrees of a class."""
+    kind: type[ComplementaryBlock] = GradientBlock
+    if isinstance(state, SoftmaxState):
+        kind = SoftmaxBlock
+    elif isinstance(state, LawState):
+        kind = CircleBlock
+        if isinstance(complement, AzimuthalComplement):
+            kind = ZonalBlock if complement.order else OddBlock
+    return kind(state, plane, complement, degrees)
 
 
 def polished(plane: Plane, basis: Basis, place: tuple[float, float], b: Floats) -> Floats | None:

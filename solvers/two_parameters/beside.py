@@ -17,13 +17,14 @@ from ..geometry import Complement
 from ..newton import POLISHED, correct
 from .at_place import state_at
 from .branch_points import BranchPointEquation, nearest_block
-from .extended import ExtendedEquation, Tests
+from .extended import ExtendedEquation
 from .folds import FoldEquation, null_vectors
 from .following import follow, turned_back
 from .knots import Knot
 from .plane import Plane
 from .states import AtState
 from .system import null_direction
+from .tested import Tests
 from .transitions import TransitionEquation
 from .unknowns import (
     Symmetric,

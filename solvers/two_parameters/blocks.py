@@ -22,8 +22,8 @@ from ..geometry import Complement, Density, Measure, Sampled
 from ..projectors import plus_projector
 from .law_states import SoftmaxState
 from .plane import Plane
-from .singular import Borders
 from .states import AtState, GradientState
+from .system import Borders
 
 
 class ComplementaryBlock:
@@ -45,16 +45,41 @@ class ComplementaryBlock:
         self.state, self.complement, self.degrees = state, complement, degrees
         self.weights = 1.0 / degrees
         self.coefficients = state.coefficients.among(degrees)
-        self.covariance = complement.covariance(self._response, degrees)
-        attractions = self.coefficients.attractions / self.weights
-        self.matrix = -self.weights[:, None] * self.covariance * attractions
-        self.matrix.reshape(-1)[:: degrees.size + 1] += 1.0
+        self.matrix = self._matrix()
         if complement.rotates(plane.confined):
             density = Density(state.weighted.basis, state.field, state.gibbs.moments)
             turns = (self.weights * complement.rotation(density, degrees).T).T
             # The uniform state, at which a curve may end, has none.
             if turns.any():
                 self.matrix = plus_projector(self.matrix, turns)
+
+    @property
+    def resolved(self) -> bool:
+        """Whether what the matrix leaves out is rounding, of more modes than its own where it has some."""
+        return True
+
+    def _matrix(self) -> Floats:
+        """Return J where rotations are not moved."""
+        raise NotImplementedError
+
+    def slopes(self, null: Borders) -> tuple[Floats, Floats]:
+        """Return the derivatives of the condition in the unknowns of the state, and in x and q."""
+        raise NotImplementedError
+
+
+class GibbsBlock(ComplementaryBlock):
+    """The linearisation under a law with a Gibbs map; parameters are those of the base."""
+
+    @computed_once
+    def covariance(self) -> Floats:
+        """The integrals of products of two modes, (size, size)."""
+        return self.complement.covariance(self._response, self.degrees)
+
+    def _matrix(self) -> Floats:
+        attractions = self.coefficients.attractions / self.weights
+        matrix: Floats = -self.weights[:, None] * self.covariance * attractions
+        matrix.reshape(-1)[:: self.degrees.size + 1] += 1.0
+        return matrix
 
     @computed_once
     def _response(self) -> Measure:
@@ -74,7 +99,7 @@ class ComplementaryBlock:
         raise NotImplementedError
 
 
-class GradientBlock(ComplementaryBlock):
+class GradientBlock(GibbsBlock):
     """The linearisation under the gradient law; parameters are those of the base."""
 
     state: GradientState
@@ -89,7 +114,7 @@ class GradientBlock(ComplementaryBlock):
         return third * self.state.coefficients.attractions, in_place
 
 
-class SoftmaxBlock(ComplementaryBlock):
+class SoftmaxBlock(GibbsBlock):
     """The linearisation under softmax attention; parameters are those of the base."""
 
     state: SoftmaxState
@@ -111,9 +136,3 @@ class SoftmaxBlock(ComplementaryBlock):
             for slope, change in zip(state.nodal_slopes, state.average_slopes, strict=True)
         ]
         return in_moments, np.array(in_place)
-
-
-def block_at(state: AtState, plane: Plane, complement: Complement, degrees: Integers) -> ComplementaryBlock:
-    """Return the linearisation at a state among the modes of some degrees of a class."""
-    kind: type[ComplementaryBlock] = SoftmaxBlock if isinstance(state, SoftmaxState) else GradientBlock
-    return kind(state, plane, complement, degrees)

@@ -17,7 +17,7 @@ from typing import NamedTuple
 import numpy as np
 
 from meanfield import InvalidInput
-from meanfield.equations import Capability, require
+from meanfield.equations import Capability
 
 from ..bases import EPS, Basis, Floats, Integers
 from ..branches.continuation import End, Point
@@ -25,15 +25,17 @@ from ..computed import computed_once
 from ..domains import solvers_of
 from ..geometry import Complement
 from ..limits import MAX_UNKNOWNS
-from .at_place import state_at
-from .blocks import ComplementaryBlock, block_at
-from .extended import ExtendedEquation, Margins, Tests
+from .at_place import block_at, state_at
+from .blocks import ComplementaryBlock
+from .extended import ExtendedEquation
+from .law_turning import turning_of_law
 from .plane import Plane
-from .singular import Borders, SingularEquation, SingularSystem
+from .singular import SingularEquation, SingularSystem
 from .stability import class_determinants
 from .starts import MOVED, Start, first_point, located
 from .states import AtState
-from .system import System
+from .system import Borders, System
+from .tested import Blurred, Margins, Tests
 from .turning import about_other_axis, turning
 from .unknowns import basis_of, in_group, moments_from, packed_moments, uneven_basis, unknown_among
 
@@ -119,7 +121,7 @@ class BranchPointEquation(SingularEquation):
         if not self.complement.pitchfork or self.untested:
             return {}
         kinds = (False, True) if self.complement.quarters else (False,)
-        return {("tricritical", other): partial(self._turning, other) for other in kinds}
+        return {("tricritical", other): Blurred(partial(self._turning, other)) for other in kinds}
 
     def margins(self, point: Point) -> Margins:
         """Return the determinants of J of the state, zero at its folds, and of the blocks of other classes."""
@@ -134,25 +136,35 @@ class BranchPointEquation(SingularEquation):
     @property
     def untested(self) -> str:
         """Why no turning branches are looked for."""
-        return self.complement.untold if self.complement.pitchfork else ""
+        if not self.complement.pitchfork:
+            return ""
+        problem = self.plane.problem
+        if problem.lacks(Capability.GIBBS_MAP) and not self.complement.born_symmetry:
+            return f"that of states without an axis is not known under {problem.velocity.name}, without a Gibbs map"
+        return self.complement.untold
 
-    def _turning(self, about_other: bool, point: Point) -> float:
+    def _turning(self, about_other: bool, point: Point) -> tuple[float, float]:
         return self.turning_at(point.unknowns_on(self)[0], point.q, about_other)
 
-    def turning_at(self, b: Floats, q: float, about_other: bool) -> float:
-        """Return a number that vanishes where branches even about the state's own or its other axis turn."""
+    def turning_at(self, b: Floats, q: float, about_other: bool) -> tuple[float, float]:
+        """Return a number that vanishes where branches even about the state's own or its other axis turn.
+
+        And its error, zero where that is rounding of the unknowns.
+        """
         found = self.system(b, q)
         assert isinstance(found, BranchPointSystem)
         block, null = found.block, found.null
         if about_other:
             block, null = about_other_axis(block, null, self.plane)
-        return turning(block, null, self.plane, self.last)
+        if self.plane.problem.lacks(Capability.GIBBS_MAP):
+            return turning_of_law(block, null, self.plane, self.last)
+        return turning(block, null, self.plane, self.last), 0.0
 
     def about_other(self, b: Floats, q: float) -> bool:
         """Return whether the branch that turns at (b, q) is even about the other axis of a state on the circle."""
         if not self.complement.quarters:
             return self.complement.odd
-        return abs(self.turning_at(b, q, True)) < abs(self.turning_at(b, q, False))
+        return abs(self.turning_at(b, q, True)[0]) < abs(self.turning_at(b, q, False)[0])
 
     def partners(self, degree: int, last: int) -> list[int]:
         """Return the modes of the class, one of which is critical where the curve meets the uniform state."""
@@ -160,7 +172,9 @@ class BranchPointEquation(SingularEquation):
 
     def resolves(self, b: Floats, q: float, moments: Floats) -> bool:
         """Return whether quadrature and unknowns resolve the state and the critical direction."""
-        return super().resolves(b, q, moments) and self._degrees_suffice(self.system(b, q))
+        found = self.system(b, q)
+        assert isinstance(found, BranchPointSystem)
+        return super().resolves(b, q, moments) and found.block.resolved and self._degrees_suffice(found)
 
     def _degrees_suffice(self, found: System) -> bool:
         """Return whether the critical direction has no part beyond its degrees."""
@@ -184,6 +198,9 @@ class BranchPointEquation(SingularEquation):
     def refined(self, b: Floats, q: float, moments: Floats) -> ExtendedEquation | None:
         """Return the system with more nodes, unknowns or degrees, or other borders; None at the limits."""
         found = self.system(b, q)
+        assert isinstance(found, BranchPointSystem)
+        if not found.block.resolved:
+            return None
         if self._degrees_suffice(found) or not (
             self._borders_fit(found) and all(map(self._suffices, found.states))
         ):
@@ -217,7 +234,6 @@ def branch_point_start(start: Start, plane: Plane) -> Point | End:
     InvalidInput
         If the state has no direction of another symmetry that is neutral, or such directions are not known.
     """
-    require(plane.problem, Capability.GIBBS_MAP, "curves of branch points")
     place, basis, b = located(start, plane, start.first)
     state = state_at(plane, basis, place, b)
     nearest = nearest_block(state, plane, MOVED)

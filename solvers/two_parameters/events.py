@@ -8,6 +8,7 @@ from ..branches.continuation import Point, length
 from .arc import ROUNDINGS, Arc, Zero, moved_by, strayed_by
 from .extended import ExtendedEquation
 from .knots import Event, Knot, Side, between, extended, vertical
+from .tested import Blurred
 
 # The type of an organising point, the degree of its mode if it has one, and the function that vanishes there.
 Vanishing = tuple[str, int | None, Callable[[Point], float]]
@@ -71,7 +72,7 @@ def _located(
     the side says then.
     """
     rounding = [each for each in (last, knot) if _is_rounding(each.point, kind, function)]
-    located = None if len(rounding) == 2 else arc.zero(function)
+    located = None if len(rounding) == 2 else _zero(arc, function)
     at_end = None if located is None else _known_knot(located, last, knot, rounding)
     hidden = any(located is None or not _is_told(arc, located[0], each, kind, function) for each in rounding)
     if located is None or (at_end is None and hidden):
@@ -216,11 +217,37 @@ def turns_freely(point: Point) -> bool:
 
 
 def _is_rounding(point: Point, kind: str, function: Callable[[Point], float]) -> bool:
-    """Return whether the rounding of the unknowns, or its own, decides the sign of a function of a point."""
-    value = function(point)
+    """Return whether the rounding of the unknowns, or its own error, decides the sign of a function of a point."""
+    value, moved = function(point), function(moved_by(point, *strayed_by(point)))
     # Free energies are sums of terms of size one.
     own = ROUNDINGS * EPS if kind == "triple point" else 0.0
-    return abs(value) <= own or abs(function(moved_by(point, *strayed_by(point))) - value) >= abs(value)
+    return abs(value) <= own or abs(moved - value) + _error_of(function, point) >= abs(value)
+
+
+def _zero(arc: Arc, function: Callable[[Point], float]) -> Zero | None:
+    """Return where a function vanishes on an arc, known to what its own error moves it as well; None if nowhere."""
+    located = arc.zero(function)
+    if located is None:
+        return None
+    point, (in_x, in_q) = located
+    blur = _blur(arc, function, point)
+    return point, (in_x + blur[0], in_q + blur[1])
+
+
+def _error_of(function: Callable[[Point], float], point: Point) -> float:
+    """Return the error of a function of a point by itself."""
+    return function.error(point) if isinstance(function, Blurred) else 0.0
+
+
+def _blur(arc: Arc, function: Callable[[Point], float], point: Point) -> tuple[float, float]:
+    """Return how far the error of a function moves its zero in x and q."""
+    error = _error_of(function, point)
+    if error == 0.0:
+        return 0.0, 0.0
+    one, other = arc.first, arc.second
+    slope = abs(function(other) - function(one)) / abs(other.arclength - one.arclength)
+    moved = error / slope
+    return moved * abs(float(point.solution.tangent_b[-1])), moved * abs(point.solution.tangent_q)
 
 
 def _mode(equation: ExtendedEquation, number: Hashable) -> int | None:

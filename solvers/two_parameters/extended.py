@@ -5,7 +5,7 @@ so that :func:`solvers.branches.continuation.trace` follows their solutions as i
 """
 
 import math
-from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -30,6 +30,7 @@ from .plane import Plane
 from .stability import class_determinant
 from .states import AtState
 from .system import System
+from .tested import Margins, Tests
 
 # States that are images of each other on two sides of the uniform state are not farther from each other than this.
 CLOSE = 0.5
@@ -46,12 +47,6 @@ VANISHING = 0.5
 COLLAPSED = 1e-7
 # Multiples of a symmetry whose states a curve might be lost to, and the share of what they lack that then remains.
 ODD_MULTIPLES, RETAINED = (3, 5, 7), 0.01
-
-
-# Numbers that vanish where a direction is neutral, by the state and the class or degree of the direction.
-Margins = dict[tuple[int, Hashable], float]
-# Functions of a point that vanish at organising points, by the type of the point and what is looked at.
-Tests = dict[tuple[str, Hashable], Callable[[Point], float]]
 
 
 class Halving(NamedTuple):

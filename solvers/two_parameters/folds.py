@@ -21,13 +21,13 @@ from ..branches.continuation import End, Point
 from ..computed import computed_once
 from .at_place import state_at
 from .branch_points import born_at, determinants
-from .extended import Margins, Tests
 from .plane import Plane
-from .singular import Borders, SingularEquation, SingularSystem
+from .singular import SingularEquation, SingularSystem
 from .stability import class_determinants
 from .starts import Start, beside, first_point, located
 from .states import AtState
-from .system import System
+from .system import Borders, System
+from .tested import Margins, Tests
 
 
 class FoldSystem(SingularSystem):

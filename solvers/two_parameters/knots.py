@@ -11,8 +11,9 @@ from ..bases import EPS
 from ..branches.continuation import Point
 from .arc import ROUNDINGS, strayed_by
 from .coefficients import Place
-from .extended import ExtendedEquation, Halving, Margins
+from .extended import ExtendedEquation, Halving
 from .recording import Row, row_of
+from .tested import Margins
 
 # The first parameter is the same at several points to this share of the ends of its interval.
 SAME_VALUE = 1e-12

@@ -25,6 +25,7 @@ from ..geometry import Sampled
 from ..nodal import NodalEquation
 from ..sizing import equation_in, in_confinement
 from ..softmax import SoftmaxEquation
+from ..velocity import VelocityEquation
 from .coefficients import Coefficients
 from .plane import Plane
 from .states import AtState, WeightedBasis
@@ -76,20 +77,39 @@ class LawState(AtState):
         return self._law.basis
 
     @computed_once
-    def _changes(self) -> Floats:
+    def finer(self) -> "LawState":
+        """The same state on twice as many nodes."""
+        basis = self.weighted.basis
+        return self.on(basis.resized(basis.cells, 2 * basis.nodes), self.coefficients, self.unknown)
+
+    def among(self, basis: Basis, unknown: Floats) -> "LawState":
+        """Return the state among the densities of a basis of less symmetry, by its unknown from the axis there."""
+        own, whole = self.weighted.basis.degrees, np.zeros(basis.degrees.size)
+        kept = np.isin(own, basis.degrees)
+        whole[np.searchsorted(basis.degrees, own[kept])] = unknown[kept]
+        return self.on(basis, self._plane.coefficients(*self.place, basis.degrees, basis), whole)
+
+    def averages(self, values: Floats, slopes: Floats) -> tuple[tuple[Floats, Floats, Floats | None], float]:
+        """Return drive, slope and radial drive where the modes have some values and slopes, and their rounding."""
+        law, (b, _) = self._law, self._at
+        assert isinstance(law, VelocityEquation)
+        return law.averages(b, values, slopes), law.averages_rounding(b)
+
+    @computed_once
+    def field_changes(self) -> Floats:
         """The derivatives of the field in the moments on the nodes, one row each."""
         return self._law.drift_changes(*self._at, np.diag(self._law.scales))
 
     def _jacobian(self) -> Floats:
         """Return J, (size, size)."""
         weights = self.weighted.weights
-        covariance = np.array([self._response(change) for change in self._changes]).T
+        covariance = np.array([self._response(change) for change in self.field_changes]).T
         return np.asarray(np.eye(weights.size) - weights[:, None] * covariance / weights)
 
     @computed_once
     def nodal_slopes(self) -> Floats:
         """The derivatives of the field in x and q at fixed moments on the nodes, (2, ...)."""
-        return self._in_place(
+        return self.slopes_in_place(
             self._law.drift_field(*self._at), lambda own: self._law.law_slope(*self._at, own), True
         )
 
@@ -108,14 +128,36 @@ class LawState(AtState):
         curvatures = law.drift_curvatures(*self._at, scaled, np.diag(law.scales))
         in_moments = [
             self.mean(both * change + deviation * curvature)
-            for change, curvature in zip(self._changes, curvatures, strict=True)
+            for change, curvature in zip(self.field_changes, curvatures, strict=True)
         ]
-        moved = self._in_place(along, lambda own: law.law_slope_change(*self._at, own, scaled), False)
+        moved = self.slopes_in_place(along, lambda own: law.law_slope_change(*self._at, own, scaled), False)
         in_place = [
             self.mean(both * slope + deviation * change)
             for slope, change in zip(self.nodal_slopes, moved, strict=True)
         ]
         return np.array(in_moments), np.array(in_place)
+
+    @property
+    def field_bound(self) -> float:
+        """One and the size of the terms of which the field is a sum."""
+        return 1.0 + self._law.field_bound(*self._at)
+
+    def field_along(self, changes: Floats) -> tuple[float, float]:
+        """Return the largest modulus of the change of the field along moments, and the mean of its square."""
+        (along,) = self._law.drift_changes(*self._at, (self._law.scales * changes)[None])
+        return float(np.abs(along).max()), self.mean(along * along)
+
+    def responses_along(self, direction: Floats, changes: Floats, amounts: Floats) -> Floats:
+        """Return the changes of the means under changes of the moments, away from the state, one row each.
+
+        At its moments plus each of some amounts of a direction.
+        """
+        law, (b, q), rows = self._law, self._at, []
+        for amount in amounts.tolist():
+            moved = b + amount * law.scales * direction
+            (along,) = law.drift_changes(moved, q, (law.scales * changes)[None])
+            rows.append(law.basis.means(law.covariances_with(along, law.weighted(moved, q))))
+        return np.array(rows)
 
     def asymmetry(self, null: tuple[Floats, Floats]) -> float:
         """Return the second derivative of G between two null vectors of J, in moments of unit length."""
@@ -128,7 +170,7 @@ class LawState(AtState):
         """Return whether the quadrature resolves the density."""
         return self._law._nodes_suffice(*self._at, self.gibbs.moments)
 
-    def _in_place(self, linear: Floats, of_law: Any, forced: bool) -> Floats:
+    def slopes_in_place(self, linear: Floats, of_law: Any, forced: bool) -> Floats:
         """Return the derivatives in x and q of what is proportional to kappa/D and depends on the law, (2, ...).
 
         Parameters

@@ -19,12 +19,10 @@ from ..computed import computed_once
 from .extended import ExtendedEquation
 from .plane import Plane
 from .states import AtState
-from .system import System, followed_by
+from .system import Borders, System, followed_by
 
 # Borders are renewed where a null vector has turned by 60 degrees.
 TURNED = 0.5
-
-Borders = tuple[Floats, Floats]
 
 
 class SingularSystem(System):

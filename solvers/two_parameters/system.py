@@ -7,6 +7,9 @@ from ..computed import computed_once
 from .coefficients import Place
 from .states import AtState
 
+# Null vectors of a matrix, or of one bordered: the right and the left, or the two borders.
+Borders = tuple[Floats, Floats]
+
 
 def followed_by(values: Floats, last: float) -> Floats:
     """Return some values, (size,), and a last one behind them; in a fraction of the time of np.append."""

@@ -16,12 +16,13 @@ from ..computed import computed_once
 from ..counts import Counts
 from ..equation import StationaryEquation
 from ..solution import Solution
-from .extended import ExtendedEquation, Halving, Margins, Tests
+from .extended import ExtendedEquation, Halving
 from .plane import Plane
 from .recording import threshold_label
 from .starts import Start, first_point, threshold_of
 from .states import AtState, GradientState, WeightedBasis
 from .system import System
+from .tested import Margins, Tests
 from .unknowns import basis_of
 
 

@@ -22,11 +22,12 @@ from ..computed import computed_once
 from ..counts import Counts
 from ..geometry import Complement
 from .branch_points import ClassBeside, classes_beside, determinants
-from .extended import ExtendedEquation, Margins, Tests
+from .extended import ExtendedEquation
 from .plane import Plane
 from .stability import class_determinants
 from .states import AtState, GradientState
 from .system import System, followed_by
+from .tested import Margins, Tests
 from .unknowns import moments_from
 
 # Two states of one symmetry that approach each other this closely are followed no farther: beside is the cusp in

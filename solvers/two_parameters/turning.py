@@ -25,9 +25,10 @@ too, and none once it is multiplied by the determinants.
 import numpy as np
 
 from ..bases import Floats
-from .blocks import ComplementaryBlock, block_at
+from .at_place import block_at
+from .blocks import ComplementaryBlock
 from .plane import Plane
-from .singular import Borders
+from .system import Borders
 
 # The singular value of a neutral direction is below this share of the largest.
 NEUTRAL = 1e-9

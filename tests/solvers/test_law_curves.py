@@ -26,8 +26,7 @@ from meanfield.theory import mode_interactions, tricritical_points
 from solvers import bifurcation_diagram, curve
 from solvers.domains import solvers_of
 from solvers.two_parameters import plane, unknowns
-from solvers.two_parameters.at_place import state_at
-from solvers.two_parameters.blocks import block_at
+from solvers.two_parameters.at_place import block_at, state_at
 from solvers.two_parameters.branch_points import BranchPointEquation
 from solvers.two_parameters.folds import FoldEquation, null_vectors
 from tests import zonal_attention
@@ -250,9 +249,6 @@ def test_softmax_turns_where_its_normal_form_does():
 
 
 def test_what_is_not_followed_is_refused():
-    (start,) = diagram_of("ngpt", 3).events("branch point", "oblate")
-    with pytest.raises(InvalidInput, match="curves of branch points need a Gibbs map"):
-        curve(start, "beta", (4.0, 6.0))
     uneven = External(cosine=(0.005, 0.05), sine=(0.0, 0.025, 0.01))
     current = equation_of(Circle(), NormalisedAttention(3.0), coupling=3.0, confinement=uneven)
     moments = np.array([1.0, 0.5, 0.1]), np.array([0.0, 0.1, 0.0])

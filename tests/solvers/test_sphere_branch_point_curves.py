@@ -11,8 +11,7 @@ from solvers.geometry import Density
 from solvers.sphere.complements import complements
 from solvers.sphere.groups import ICOSAHEDRAL, OCTAHEDRAL, TETRAHEDRAL
 from solvers.sphere.subgroups import subgroups
-from solvers.two_parameters.at_place import state_at
-from solvers.two_parameters.blocks import block_at
+from solvers.two_parameters.at_place import block_at, state_at
 from solvers.two_parameters.branch_points import BranchPointEquation
 from solvers.two_parameters.plane import Plane
 

@@ -13,8 +13,7 @@ from solvers.bases import InvariantBasis
 from solvers.domains import solvers_of
 from solvers.sphere.groups import OCTAHEDRAL
 from solvers.two_parameters import plane, unknowns
-from solvers.two_parameters.at_place import state_at
-from solvers.two_parameters.blocks import block_at
+from solvers.two_parameters.at_place import block_at, state_at
 from solvers.two_parameters.turning import about_other_axis, turning
 
 RANDOM = np.random.default_rng(14)

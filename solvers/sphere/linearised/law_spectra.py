@@ -77,12 +77,9 @@ def _numbers(domain: Domain, degree: int) -> Floats:
     return np.array([float(domain.multiplicity(k)) for k in range(degree + 1)])
 
 
-# Those of the sectors of a state or two, from which its neighbours on a branch seldom differ in the degree.
-@functools.lru_cache(maxsize=24)
-def _sector(domain: Domain, order: int, degree: int) -> tuple[Floats, Floats, Floats]:
-    """Return psi_l, their slopes, and psi_l over sin(theta), l = m..degree, (degree + 1 - m, n) each; read-only."""
+def sector_tables(domain: Domain, order: int, rule: Rule, degree: int) -> tuple[Floats, Floats, Floats]:
+    """Return psi_l, their slopes, and psi_l over sin(theta) on a rule, l = m..degree, (degree + 1 - m, n) each."""
     dimension = domain.dimension
-    rule = _rule(dimension, degree)
     sines = np.sqrt(rule.fine * (2.0 - rule.fine)).astype(float)
     degrees = np.arange(order, degree + 1)
     roots = np.sqrt(_numbers(domain, degree)[order:])[:, None]
@@ -94,6 +91,13 @@ def _sector(domain: Domain, order: int, degree: int) -> tuple[Floats, Floats, Fl
     for table in (values, slopes, over):
         table.flags.writeable = False
     return values, slopes, over
+
+
+# Those of the sectors of a state or two, from which its neighbours on a branch seldom differ in the degree.
+@functools.lru_cache(maxsize=24)
+def _sector(domain: Domain, order: int, degree: int) -> tuple[Floats, Floats, Floats]:
+    """Return the tables of a sector on the rule of a degree; read-only."""
+    return sector_tables(domain, order, _rule(domain.dimension, degree), degree)
 
 
 class ZonalLinearisation:

@@ -1,0 +1,163 @@
+r"""Where branches born as pitchforks turn under a law without a Gibbs map, of those whose states have an axis.
+
+With the moments a of the state, those u of the null vector of the block and the test function :math:`\chi` of its
+left one, among the densities that are born, the stationary map :math:`a \mapsto M(a)` gives
+
+.. math:: J w = \tfrac12 M''(u, u), \qquad
+          N = \chi\cdot\bigl(\tfrac16 M'''(u, u, u) + M''(u, w)\bigr),
+
+N being that of :mod:`solvers.two_parameters.turning`. The derivatives of M' along u and w are those of polynomials
+through its values at Chebyshev points, along u by symmetry of one sign. Their error is that of rounding, and the
+last coefficients: the velocity of nGPT is analytic only as far as the average of the tokens does not vanish.
+"""
+
+import math
+
+import numpy as np
+
+from ..bases import EPS, Basis, Floats
+from ..circle.complements import Complement
+from .blocks import ComplementaryBlock
+from .law_states import LawState
+from .plane import Plane
+from .system import Borders
+from .turning import adjugate
+from .unknowns import basis_of
+
+# The largest changes of the field along which derivatives are taken, and the number of points on either side.
+AMPLITUDES, POINTS = (0.5, 0.25, 0.125, 0.0625), 14
+ANGLES = np.pi * (2 * np.arange(POINTS) + 1) / (4 * POINTS)
+# Rounding errors of the changes of means in units of eps times the largest term of the field.
+ROUNDINGS = 4.0
+
+
+class Series:
+    """A Chebyshev series even or odd about zero by its values at the positive points: a derivative at zero.
+
+    Parameters
+    ----------
+    order
+        2 for the second derivative of even functions, 1 for the first one of odd functions.
+    """
+
+    def __init__(self, order: int) -> None:
+        degrees = 2 * np.arange(POINTS) + order % 2
+        self.order = order
+        self._waves = 2.0 / POINTS * np.cos(np.multiply.outer(degrees, ANGLES))
+        # The coefficients of s^2 in T_2k and of s in T_(2k+1), with alternating signs.
+        signs = (-1.0) ** (degrees // 2)
+        self._shares = signs * degrees if order == 1 else -signs * degrees**2
+        self._spread = float(np.linalg.norm(self._shares @ self._waves))
+
+    def derivative(self, values: Floats, amplitude: float) -> Floats:
+        """Return the derivatives of functions with values at the points, (k,) or (k, size)."""
+        return np.asarray(self._shares @ (self._waves @ values)) / amplitude**self.order
+
+    def error(self, values: Floats, amplitude: float, rounding: float) -> float:
+        """Return the error of the derivative of one function whose values have independent rounding errors."""
+        last = float(np.abs(self._waves[-2:] @ values).max())
+        return (last * abs(float(self._shares[-1])) + rounding * self._spread) / amplitude**self.order
+
+
+SECOND, FIRST = Series(2), Series(1)
+
+
+def turning_of_law(block: ComplementaryBlock, null: Borders, plane: Plane, last: int) -> tuple[float, float]:
+    """Return what :func:`solvers.two_parameters.turning.turning` does, and its error, if born states have an axis.
+
+    Parameters
+    ----------
+    block
+        The singular block.
+    null : ((size,) float, (size,) float)
+        The null vectors.
+    plane
+        The two parameters.
+    last
+        The largest degree of the class of squares that is looked at.
+    """
+    branch = _Branch(block, null, plane, last)
+    found: list[tuple[float, float]] = []
+    for amplitude in AMPLITUDES:
+        found.append(branch.turning(amplitude))
+        if len(found) > 1 and found[-1][1] > found[-2][1]:
+            break
+    return min(found, key=lambda each: each[1])
+
+
+class _Branch:
+    """The densities that are born at a branch point; parameters are those of :func:`turning_of_law`."""
+
+    def __init__(self, block: ComplementaryBlock, null: Borders, plane: Plane, last: int) -> None:
+        self.state, signs = _born(block, plane)
+        self.degrees, self.weights = self.state.weighted.basis.degrees, self.state.weighted.weights
+        self.chi, self.phi = np.zeros((2, self.degrees.size))
+        known = np.isin(block.degrees, self.degrees)
+        places = np.searchsorted(self.degrees, block.degrees[known])
+        self.chi[places] = (signs * block.weights * null[1])[known]
+        self.phi[places] = (signs * null[0] / block.weights)[known]
+        size, square = self.state.field_along(self.phi)
+        self.phi /= size
+        self.unit = 4.0 * float(self.chi @ self.phi) * square / size**2
+        self.rounding = ROUNDINGS * EPS * self.state.field_bound
+        further, own = block.complement.squares, self.degrees % block.state.weighted.basis.symmetry == 0
+        parts = [own] if further is None else [own, np.isin(self.degrees, further.degrees(last))]
+        self.parts = [np.flatnonzero(part) for part in parts if part.any()]
+        self.matrices = [self.state.matrix[np.ix_(part, part)] for part in self.parts]
+        self.determinants = [float(np.linalg.det(matrix)) for matrix in self.matrices]
+
+    def turning(self, amplitude: float) -> tuple[float, float]:
+        """Return -N/4 of a perturbation of size one times the determinants, by changes up to an amplitude."""
+        rows = self.state.responses_along(self.phi, self.phi, amplitude * np.cos(ANGLES))
+        rounding = self.rounding * float(np.abs(self.chi) @ np.abs(rows).max(axis=0))
+        every = math.prod(self.determinants)
+        third = float(SECOND.derivative(rows @ self.chi, amplitude)) / 6.0 * every
+        error = abs(every) / 6.0 * SECOND.error(rows @ self.chi, amplitude, rounding)
+        followed = self._followed(FIRST.derivative(rows, amplitude))
+        mixed, of_mixed = self._mixed(followed, amplitude, rounding)
+        return -(third + mixed) / self.unit, (error + of_mixed) / abs(self.unit)
+
+    def _followed(self, second: Floats) -> Floats:
+        """Return w times the determinants, in moments."""
+        found = np.zeros(self.degrees.size)
+        for number, (part, matrix) in enumerate(zip(self.parts, self.matrices, strict=True)):
+            others = math.prod(self.determinants[:number] + self.determinants[number + 1 :])
+            source = 0.5 * self.weights[part] * second[part]
+            found[part] = others * (adjugate(matrix) @ source) / self.weights[part]
+        return found
+
+    def _mixed(self, followed: Floats, amplitude: float, rounding: float) -> tuple[float, float]:
+        """Return chi times the second derivative of the map along u and another change, and its error."""
+        size, _ = self.state.field_along(followed)
+        if size == 0.0:
+            return 0.0, 0.0
+        after, before = (
+            self.state.responses_along(followed / size, self.phi, side * amplitude * np.cos(ANGLES)) @ self.chi
+            for side in (1.0, -1.0)
+        )
+        odd = 0.5 * (after - before)
+        return size * float(FIRST.derivative(odd, amplitude)), size * FIRST.error(odd, amplitude, rounding)
+
+
+def _born(block: ComplementaryBlock, plane: Plane) -> tuple[LawState, Floats]:
+    """Return the state among the densities that are born, and the signs there of the modes of the block.
+
+    Those of sines are even about the other axis of the state on the circle.
+    """
+    state, complement, degrees = block.state, block.complement, block.degrees
+    assert isinstance(state, LawState)
+    basis = state.weighted.basis
+    axis, unknown, signs = basis.axis, state.unknown, np.ones(degrees.size)
+    if complement.odd:
+        assert isinstance(complement, Complement)
+        axis += np.pi / basis.symmetry
+        unknown = np.where(basis.cells % 2, -1.0, 1.0) * unknown
+        signs = np.where((degrees - complement.residue) // basis.symmetry % 2, -1.0, 1.0)
+    named = np.zeros(int(max(basis.degrees[-1], degrees[-1])) + 1)
+    named[complement.born_symmetry :: complement.born_symmetry] = 1.0
+    return state.among(_resolving(basis_of(plane, named, state.place, axis), basis), unknown), signs
+
+
+def _resolving(born: Basis, basis: Basis) -> Basis:
+    """Return a basis on twice as many nodes as resolve the densities of another."""
+    return born.resized(born.cells, max(born.nodes, 2 * basis.nodes * basis.symmetry // born.symmetry))
