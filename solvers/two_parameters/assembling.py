@@ -20,7 +20,6 @@ from .following import behind_start, follow, turned_back
 from .knots import Knot, Side, extended, vertical
 from .line_starts import transition_start
 from .meetings import folded_end, meeting_of, meeting_short_of, separation
-from .pairs import add_pairs
 from .plane import Plane
 from .recording import Row, organising, recorded, row_of, threshold_label, uniform_row
 from .stability import stationary_point
@@ -81,7 +80,6 @@ def curve_from(
         begin, step = _turned(first, direction), min(FIRST_STEP, method.max_step)
         behind = behind_start(sides[1]) if sides else []
         sides[direction] = follow(begin, method, step, largest_coupling, behind)
-        add_pairs(sides[direction])
         if sides[direction].outcome is Outcome.CLOSED_LOOP:
             # It is the whole curve.
             sides = {direction: sides[direction]}

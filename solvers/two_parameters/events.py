@@ -38,7 +38,7 @@ def events_between(arc: Arc, last: Knot, knot: Knot, side: Side) -> list[Knot]:
     found: list[Knot] = []
     for each in sorted((each for each in located if each is not None), key=_error):
         # Of one multiple direction several classes are singular.
-        if not any(same_event(each, other) for other in found):
+        if not any(_same_event(each, other) for other in found):
             found.append(each)
     if last.row.tangent[0] * knot.row.tangent[0] < 0.0 and not vertical([last, knot]):
         turn = arc.zero(_first_rate)
@@ -124,7 +124,7 @@ def _vanishing(last: Knot, knot: Knot) -> list[Vanishing]:
     # Two classes may become singular, and numbers of unstable directions be what they were.
     states = _changed_states(last, knot) if equation.kind == "transition" else set(range(len(equation.bases)))
     return found + [
-        (equation.of_margins, _mode(equation, mode), partial(margin_of, (place, mode)))
+        (equation.of_margins, _mode(equation, mode), partial(_margin, (place, mode)))
         for (place, mode), margin in (knot.margins if states else {}).items()
         if place in states and last.margins.get((place, mode), margin) * margin < 0.0
     ]
@@ -168,7 +168,7 @@ def _error(knot: Knot) -> float:
     return sum(knot.event.error)
 
 
-def same_event(one: Knot, other: Knot) -> bool:
+def _same_event(one: Knot, other: Knot) -> bool:
     """Return whether two located points are one, as well as they are known."""
     assert one.event is not None
     assert other.event is not None
@@ -255,6 +255,6 @@ def _mode(equation: ExtendedEquation, number: Hashable) -> int | None:
     return number if equation.kind == "threshold" and isinstance(number, int) else None
 
 
-def margin_of(key: tuple[int, Hashable], point: Point) -> float:
+def _margin(key: tuple[int, Hashable], point: Point) -> float:
     """Return the number that vanishes where a mode is critical."""
     return extended(point).margin(point, key)
