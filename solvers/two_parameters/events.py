@@ -122,7 +122,7 @@ def _vanishing(last: Knot, knot: Knot) -> list[Vanishing]:
         if _tested(last, (kind, each), function) * _tested(knot, (kind, each), function) < 0.0
     ]
     # Two classes may become singular, and numbers of unstable directions be what they were.
-    states = _changed_states(last, knot) if equation.kind == "transition" else set(range(len(equation.bases)))
+    states = equation.states_with_margins(last.row.counts, knot.row.counts)
     return found + [
         (equation.of_margins, _mode(equation, mode), partial(_margin, (place, mode)))
         for (place, mode), margin in (knot.margins if states else {}).items()

@@ -189,6 +189,10 @@ class ExtendedEquation(StationaryEquation):
         """
         return {place for place, (one, other) in enumerate(zip(before, after, strict=True)) if one != other}
 
+    def states_with_margins(self, before: tuple[Counts, ...], after: tuple[Counts, ...]) -> set[int]:
+        """Return the states of which margins are compared between two points: two may vanish and the sum stay."""
+        return set(range(len(self.bases)))
+
     def arrival(self, last: Point, point: Point) -> int | None:
         """Return the critical degree where a curve meets the uniform state between two points, None if it does not.
 

@@ -19,8 +19,9 @@ from meanfield.equations import Capability
 from ..bases import Basis, Floats
 from ..branches.continuation import End, Point
 from ..computed import computed_once
+from ..counts import Counts
 from .at_place import state_at
-from .branch_points import born_at, determinants
+from .branch_points import born_at, classes_beside, determinants
 from .plane import Plane
 from .singular import SingularEquation, SingularSystem
 from .stability import class_determinants
@@ -78,6 +79,14 @@ class FoldEquation(SingularEquation):
         (state,) = self.system(point.unknowns_on(self)[0], point.q).states
         found = determinants(state, self.plane) | class_determinants(state)
         return {(0, number): each for number, each in found.items()}
+
+    def states_with_margins(self, before: tuple[Counts, ...], after: tuple[Counts, ...]) -> set[int]:
+        """Return the states of which margins are compared: with one class where the unstable directions change."""
+        return self.changed_states(before, after) if self._has_one_class else {0}
+
+    @computed_once
+    def _has_one_class(self) -> bool:
+        return self.basis.invariants is None and len(classes_beside(self.basis, self.plane)) <= 1
 
     def _asymmetry(self, point: Point) -> float:
         found = self.system(point.unknowns_on(self)[0], point.q)

@@ -188,6 +188,10 @@ class TransitionEquation(ExtendedEquation):
             if not any(before[place]) or not any(after[place]) or self.bases[place].invariants is not None
         }
 
+    def states_with_margins(self, before: tuple[Counts, ...], after: tuple[Counts, ...]) -> set[int]:
+        """Return the states that become unstable, of which alone margins are compared."""
+        return self.changed_states(before, after)
+
     def _margin(self, place: int, beside: ClassBeside, point: Point) -> float:
         """Return the determinant of one class of perturbations of a state."""
         return beside.determinant(self.system(point.unknowns_on(self)[0], point.q).states[place], self.plane)
