@@ -14,6 +14,7 @@ from meanfield import (
     Circle,
     CosineSeries,
     External,
+    HegselmannKrause,
     Kuramoto,
     McKeanVlasov,
     NotResolved,
@@ -259,6 +260,11 @@ def test_phase_diagrams_beside_kinks_agree_with_searches(problem, over, coupling
 def test_what_is_not_followed_is_refused_in_a_sentence():
     with pytest.raises(NotResolved, match="a kink that may move with it"):
         curve(events(ALONG, "fold")[0], "confinement_angles1", (-0.1, 0.1))
+    tents = McKeanVlasov(Circle(), Transformer(6.0), confinement=0.05 * HegselmannKrause(1.0))
+    (start, *_) = bifurcation_diagram(tents, (0.0, 0.12), rates=False, depth=1).events("fold")
+    assert len(curve(start, "beta", (5.0, 7.0))) > 2
+    with pytest.raises(NotResolved, match="a kink that may move with it"):
+        curve(start, "confinement_radius", (0.9, 1.1))
     neurons = McKeanVlasov(Sphere(3), Transformer(4.0), confinement=Perceptron((1.0,), (0.0,), "relu"))
     fold = replace(events(ALONG, "fold")[0], problem=neurons, domain=Sphere(3))
     with pytest.raises(NotResolved, match="on spheres"):

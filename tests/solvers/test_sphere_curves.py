@@ -13,7 +13,6 @@ from meanfield import (
     Kuramoto,
     MaierSaupe,
     McKeanVlasov,
-    NotResolved,
     Outcome,
     Sphere,
     Transformer,
@@ -149,14 +148,6 @@ def test_an_interval_with_inadmissible_values_ends_before_them():
     found = curve(start, "radius", (2.4, 4.0))
     assert found.first.max() <= np.pi
     assert found.warnings
-
-
-def test_refusals():
-    kinked = McKeanVlasov(Circle(), Transformer(6.0), confinement=0.05 * HegselmannKrause(1.0))
-    points = bifurcation_diagram(kinked, (0.0, 0.12), rates=False, depth=1).events("fold")
-    assert points
-    with pytest.raises(NotResolved, match="with a kink"):
-        curve(points[0], "beta", (5.0, 7.0))
 
 
 @pytest.mark.parametrize(
