@@ -176,6 +176,8 @@ def plane_of(start: Start, names: tuple[str, str], interval: tuple[float, float]
     InvalidInput
         If the start is outside of the interval, nothing depends on the second parameter, or the confinement loses
         the reflection axis that it has at the start under a law without a Gibbs map.
+    NotResolved
+        If both parameters change a confinement with a kink.
     """
     problem, (low, high) = start.problem, interval
     first = problem.parameters[names[0]]
@@ -186,6 +188,11 @@ def plane_of(start: Start, names: tuple[str, str], interval: tuple[float, float]
             "give one that contains it"
         )
     bare = _bare(problem, names, interval)
+    if len(bare.moving) > 1:
+        raise NotResolved(
+            f"{names[0]} and {names[1]} both change a confinement with a kink, and one is followed at a time; take "
+            "one of them with the coupling or with a parameter of the potential"
+        )
     other = bare.other
     x, q = bare.coordinates(first, problem.parameters[names[1]])
     reference = significant_degrees(bare, x, q, partial(multiples, 1))

@@ -260,6 +260,8 @@ def test_phase_diagrams_beside_kinks_agree_with_searches(problem, over, coupling
 def test_what_is_not_followed_is_refused_in_a_sentence():
     with pytest.raises(NotResolved, match="a kink that may move with it"):
         curve(events(ALONG, "fold")[0], "confinement_angles1", (-0.1, 0.1))
+    with pytest.raises(NotResolved, match="both change a confinement with a kink"):
+        curve(events(ALONG, "fold")[0], "noise", (0.9, 1.1), against="confinement_weights1")
     tents = McKeanVlasov(Circle(), Transformer(6.0), confinement=0.05 * HegselmannKrause(1.0))
     (start, *_) = bifurcation_diagram(tents, (0.0, 0.12), rates=False, depth=1).events("fold")
     assert len(curve(start, "beta", (5.0, 7.0))) > 2
