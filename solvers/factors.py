@@ -22,10 +22,13 @@ from .boltzmann import MOST_MOMENTS, boltzmann_factor, boltzmann_factors
 
 # Points of an interval, and the last coefficients that are rounding, up to this share of the largest.
 POINTS, LAST, SMALL = 24, 6, 32.0 * EPS
-# Intervals to begin with have this length in units of the parameter, and are halved so often at most.
-LENGTH, HALVINGS = 0.5, 10
+# Intervals to begin with have this length in units of the parameter, and are halved so often at most: until the
+# field changes by no more than this in one, and then some times.
+LENGTH, HALVINGS, LARGEST = 0.5, 40, 8.0
+# How many intervals are tried at a value.
+TRIED = 6
 # A change of the parameter, in units, angles, and roundings, by which it is seen whether a confinement is linear.
-CHANGE, ANGLES, ROUNDINGS = 1e-3, np.linspace(-np.pi, np.pi, 257), 64.0
+CHANGE, ANGLES, ROUNDINGS = 1e-2, np.linspace(-np.pi, np.pi, 2**14 + 1), 64.0
 
 
 class FactorAlong:
@@ -61,36 +64,68 @@ class FactorAlong:
         return self._at(float(value), symmetry)
 
     def _evaluated(self, value: float, symmetry: int) -> Boltzmann:
+        tried = 0
         for halved in range(max(0, self._halved - 1), HALVINGS):
             length = LENGTH * self._unit / 2**halved
             number = int(np.floor(value / length))
             key = symmetry, halved, number
             if key not in self._pieces:
+                if not self._changes_little(number * length, length):
+                    continue
                 self._require_kinks_at_rest(value)
                 self._pieces[key] = self._piece(number * length, length, symmetry)
+                tried += 1
             piece = self._pieces[key]
             if piece is not None:
                 self._halved = halved
                 return piece.at(value)
+            if tried == TRIED:
+                break
         # What is wrong at the value itself is said there.
-        boltzmann_factor(self._problem_at(value), symmetry, MOST_MOMENTS)
+        there = self._problem_at(value)
+        if there.confinement is not None:
+            boltzmann_factor(there, symmetry, MOST_MOMENTS)
         raise NotResolved(
             f"near {self._name} = {value:.12g} the moments of exp(-V/D) change too fast with it; let the interval "
             "end beside it"
         )
 
+    def _field(self, value: float) -> Floats:
+        """Return -V/D at some angles, zero where it is not finite.
+
+        Raises
+        ------
+        InvalidInput
+            If the value is not admissible.
+        """
+        problem = self._problem_at(value)
+        confinement: Any = problem.confinement
+        if confinement is None:
+            return np.zeros_like(ANGLES)
+        with np.errstate(all="ignore"):
+            found = np.asarray(-confinement.values(ANGLES) / problem.positive_noise, dtype=float)
+        return np.where(np.isfinite(found), found, 0.0)
+
+    def _changes_little(self, low: float, length: float) -> bool:
+        """Return whether the field changes so little over an interval that its factor may be interpolated there."""
+        try:
+            return bool(np.abs(self._field(low + length) - self._field(low)).max() <= LARGEST)
+        except InvalidInput:
+            # One end may not be admissible, as no noise, where the points between are.
+            return False
+
     def _require_kinks_at_rest(self, value: float) -> None:
-        """Refuse a parameter in which the confinement is not linear beside a value, or at an end of its values."""
-        steps = (CHANGE * self._unit, -CHANGE * self._unit)
-        values = []
-        for beside in (value, *(value + step for step in steps)):
-            try:
-                confinement: Any = self._problem_at(beside).confinement
-            except InvalidInput:
-                return
-            values.append(0.0 if confinement is None else np.asarray(confinement.values(ANGLES)))
-        here, ahead, behind = values
-        if np.abs(ahead + behind - 2.0 * here).max() > ROUNDINGS * EPS * np.abs(here).max(initial=0.0):
+        """Refuse a parameter, other than the noise, in which the confinement is not linear beside a value."""
+        step = CHANGE * max(self._unit, abs(value))
+        try:
+            problems = [self._problem_at(value + share * step) for share in (-1.0, 0.0, 1.0)]
+        except InvalidInput:
+            return
+        if len({problem.positive_noise for problem in problems}) > 1:
+            return
+        behind, here, ahead = (self._field(value + share * step) for share in (-1.0, 0.0, 1.0))
+        size = max(float(np.abs(each).max()) for each in (behind, here, ahead))
+        if np.abs(ahead + behind - 2.0 * here).max() > ROUNDINGS * EPS * size:
             raise NotResolved(
                 f"{self._name} is not varied in a confinement with a kink that may move with it, as this is not "
                 "linear in it; vary the noise, a weight or the strength, or take a smooth one, of neurons "

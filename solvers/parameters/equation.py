@@ -391,6 +391,15 @@ def _basis_along(path: Path, equation: StationaryEquation) -> Basis:
     return found if found.cosines is None else found.cosines.about(basis.axis)
 
 
+def _with_kinks(path: Path, basis: Basis, geometry: Geometry) -> Basis:
+    """Return the basis of the same densities with the factor of a confinement that has kinks along a path."""
+    if path.kinked is None or basis.kinked is not None:
+        return basis
+    size = Size(basis.cells, basis.nodes, confinement_field(path.kinked, basis.symmetry, basis.nodes))
+    found = geometry.basis(path.kinked, basis.symmetry, size, even=basis.even)
+    return found if found.cosines is None else found.cosines.about(basis.axis)
+
+
 def along(
     path: Path, equation: StationaryEquation, kind: type[ParameterEquation] = ParameterEquation
 ) -> ParameterEquation | None:
@@ -399,7 +408,7 @@ def along(
     It has all degrees that are significant anywhere, in a confinement one at least, which need not act; None if it
     has none.
     """
-    basis = _basis_along(path, equation)
+    basis = _with_kinks(path, _basis_along(path, equation), equation.geometry)
     least = int(basis.degrees.max()) // basis.symmetry
     significant = path.starting(basis.admissible, basis.symmetry, least)
     if not significant.degrees.size:

@@ -200,13 +200,18 @@ class Path:
         return self.problem.confinement is not None and role in ("noise", "confinement")
 
     @functools.cached_property
-    def factor(self) -> FactorAlong | None:
-        """The factor exp(-V/D) along the parameter where it has a kink and changes; else None."""
+    def kinked(self) -> Equation | None:
+        """The problem where the confinement, which changes, has a kink of the circle; None if it has none."""
         if not self.moves_forces or not solvers_of(self.problem).geometry.takes_kinks:
             return None
-        if all(confining_degree(each) is not None for each in self.samples):
-            return None
-        return FactorAlong(lambda value: self.at(float(value)), self.name, self.unit)
+        return next((each for each in self.samples if confining_degree(each) is None), None)
+
+    @functools.cached_property
+    def factor(self) -> FactorAlong | None:
+        """The factor exp(-V/D) along the parameter where it has a kink and changes; else None."""
+        return (
+            None if self.kinked is None else FactorAlong(lambda value: self.at(float(value)), self.name, self.unit)
+        )
 
     def vanishes(self, value: float) -> bool:
         """Return whether the confinement, which is there elsewhere, vanishes at a value of the parameter."""

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.linalg.blas import dasum, ddot
 
-from meanfield import InvalidInput
+from meanfield import InvalidInput, NotResolved
 from meanfield.harmonics import Layout
 from meanfield.records import CurveType
 
@@ -122,7 +122,7 @@ class ExtendedEquation(StationaryEquation):
         try:
             with np.errstate(all="ignore"):
                 found = self.system(b, q)
-        except (InvalidInput, np.linalg.LinAlgError):
+        except (InvalidInput, NotResolved, np.linalg.LinAlgError):
             return Evaluation(np.full(b.size, np.nan), Gibbs(np.full(1, np.nan), np.nan))
         return Evaluation(found.residual, found.states[0].gibbs)
 
@@ -136,7 +136,7 @@ class ExtendedEquation(StationaryEquation):
                 matrix, derivative = self.system(b, q).derivatives
             if math.isfinite(dasum(matrix.ravel(order="K")) + dasum(derivative)):
                 return matrix, derivative
-        except (InvalidInput, np.linalg.LinAlgError):
+        except (InvalidInput, NotResolved, np.linalg.LinAlgError):
             pass
         return np.eye(b.size), np.zeros(b.size)
 

@@ -117,8 +117,14 @@ class Plane:
     @computed_once
     def by_factor(self) -> bool:
         """Whether bases have the factor exp(-V/D) of the confinement, whose multipliers decay too slowly."""
-        takes_kinks = solvers_of(self.problem).geometry.takes_kinks
-        return takes_kinks and any(confining_degree(each) is None for each in self.samples)
+        return self.kinked is not None
+
+    @computed_once
+    def kinked(self) -> Equation | None:
+        """The equation where the confinement has a kink, of the circle; None if it has none in the plane."""
+        if not solvers_of(self.problem).geometry.takes_kinks:
+            return None
+        return next((each for each in self.samples if confining_degree(each) is None), None)
 
     @computed_once
     def moving(self) -> tuple[str, ...]:

@@ -74,7 +74,7 @@ def basis_of(plane: Plane, cosine: Floats, place: tuple[float, float], axis: flo
     cells = degrees // symmetry
     _require_few(cells)
     nodes = even_size(max(2 * int(cells[-1]), geometry.fewest_nodes))
-    basis = _basis(plane, place, Size(cells, nodes, None), symmetry, even=True)
+    basis = _basis(plane, Size(cells, nodes, None), symmetry, even=True)
     return basis if basis.cosines is None else basis.cosines.about(plane.axes[0] if axis is None else axis)
 
 
@@ -97,14 +97,14 @@ def uneven_basis(plane: Plane, lengths: Floats, place: tuple[float, float]) -> F
         mirrors = tuple((np.pi * np.arange(count) / count).tolist())
         held_by = even.cells.size + cell
         return FourierBasis(even.cells, even.nodes, even.symmetry, None, mirrors, 2 * even.symmetry, held_by)
-    basis = _basis(plane, place, Size(even.cells, even.nodes, None), even.symmetry, even=False)
+    basis = _basis(plane, Size(even.cells, even.nodes, None), even.symmetry, even=False)
     assert basis.fourier is not None
     return basis.fourier.with_images(plane.axes, max(1, plane.confining_symmetry))
 
 
-def _basis(plane: Plane, place: tuple[float, float], size: Size, symmetry: int, *, even: bool) -> Basis:
-    """Return the basis of densities without a confinement, or with the factor of one with a kink at a place."""
-    problem = plane.at(*place) if plane.by_factor else plane.problem.replace(confinement=None)
+def _basis(plane: Plane, size: Size, symmetry: int, *, even: bool) -> Basis:
+    """Return the basis of densities without a confinement, or with the factor of one with a kink."""
+    problem = plane.kinked or plane.problem.replace(confinement=None)
     size = size._replace(confinement=confinement_field(problem, symmetry, size.nodes))
     return solvers_of(problem).geometry.basis(problem, symmetry, size, even=even)
 

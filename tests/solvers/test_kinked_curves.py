@@ -16,6 +16,7 @@ from meanfield import (
     External,
     HegselmannKrause,
     Kuramoto,
+    Logarithmic,
     McKeanVlasov,
     NotResolved,
     Perceptron,
@@ -257,13 +258,60 @@ def test_phase_diagrams_beside_kinks_agree_with_searches(problem, over, coupling
     assert len(found.warnings) == 1
 
 
+TENTS = McKeanVlasov(Circle(), Transformer(6.0), confinement=0.05 * HegselmannKrause(1.0))
+WAVE = External("0.3*cos(t)")
+STRENGTH = "confinement_hegselmann_krause_factor"
+
+
+@pytest.mark.parametrize(
+    ("problem", "parameter", "interval", "couplings"),
+    [
+        # The strength passes zero, or is tiny.
+        (ALONG, "confinement_weights1", (-1.0, 1.1), (0.5, 2.0)),
+        (TENTS, STRENGTH, (-0.05, 0.06), (0.01, 0.2)),
+        (TENTS.with_parameter(STRENGTH, 1e-6), STRENGTH, (-0.02, 0.05), (0.01, 0.2)),
+        # A confinement that is smooth at the start only.
+        (
+            TENTS.replace(confinement=WAVE + Perceptron((0.0,), (0.5,), "relu")),
+            "confinement_weights1",
+            (-0.1, 0.1),
+            (0.01, 0.3),
+        ),
+        # An interval in which the factor changes fast beside its length.
+        (ALONG, "noise", (0.5, 1000.0), (0.5, 2.0)),
+        (TENT.replace(confinement=0.2 * Logarithmic()), "noise", (0.9, 1.1), (1.5, 3.0)),
+    ],
+)
+def test_folds_through_a_vanishing_strength_and_over_wide_intervals(problem, parameter, interval, couplings):
+    (start, *_) = bifurcation_diagram(problem, couplings, rates=False, search=True).events("fold")
+    folds = curve(start, parameter, interval)
+    assert sorted(folds.values[[0, -1], 0].tolist()) == pytest.approx(interval)
+    point = folds.point(len(folds) // 5)
+    coupling = float(point.coupling)
+    found = bifurcation_diagram(point.problem, (0.9 * coupling, 1.1 * coupling), rates=False, search=True)
+    assert min(abs(float(each.coupling) / coupling - 1.0) for each in found.events("fold")) <= LOCATED
+
+
+@pytest.mark.parametrize("interval", [(0.0, 0.1), (-0.1, 0.0), (1e-9, 0.1)])
+def test_diagrams_begin_and_end_at_no_strength(interval):
+    diagram = bifurcation_diagram(TENTS.at(coupling=0.09), interval, parameter=STRENGTH, rates=False)
+    ends = {value for branch in diagram.branches for value in branch.values[[0, -1]].tolist()}
+    assert set(interval) <= ends
+
+
+def test_a_phase_diagram_through_no_strength_agrees_with_searches():
+    found = phase_diagram(TENT, ("confinement_external_factor", (-0.5, 0.5)), coupling=(1.5, 2.3), sections=2)
+    assert len(found.regions) > 4
+    assert all(region.agrees for region in found.regions)
+    assert len(found.warnings) == 1
+
+
 def test_what_is_not_followed_is_refused_in_a_sentence():
     with pytest.raises(NotResolved, match="a kink that may move with it"):
         curve(events(ALONG, "fold")[0], "confinement_angles1", (-0.1, 0.1))
     with pytest.raises(NotResolved, match="both change a confinement with a kink"):
         curve(events(ALONG, "fold")[0], "noise", (0.9, 1.1), against="confinement_weights1")
-    tents = McKeanVlasov(Circle(), Transformer(6.0), confinement=0.05 * HegselmannKrause(1.0))
-    (start, *_) = bifurcation_diagram(tents, (0.0, 0.12), rates=False, depth=1).events("fold")
+    (start, *_) = bifurcation_diagram(TENTS, (0.0, 0.12), rates=False, depth=1).events("fold")
     assert len(curve(start, "beta", (5.0, 7.0))) > 2
     with pytest.raises(NotResolved, match="a kink that may move with it"):
         curve(start, "confinement_radius", (0.9, 1.1))
