@@ -113,7 +113,10 @@ class HarmonicPerturbations:
 
     def beside_own(self, point: Point) -> list[BlockMatrix]:
         """Return the matrices of the parts of the class of the branch that are orthogonal to its own modes."""
-        own = next(block for block in self.classes if block.own)
+        own = next((block for block in self.classes if block.own), None)
+        if own is None:
+            # The potential acts on none of its modes.
+            return []
         matrix, _, _ = self.block(point, own)
         sign, found = point.equation.sign, []
         for columns, degrees in self._parts:

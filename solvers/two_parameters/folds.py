@@ -70,23 +70,24 @@ class FoldEquation(SingularEquation):
         return {("cusp", None): self._asymmetry}
 
     def margins(self, point: Point) -> Margins:
-        """Return the determinants of blocks that vanish where the state is at a branch point too, by class.
-
-        Of laws without a Gibbs map, of which no branch points are followed, there are none.
-        """
-        if self.plane.problem.lacks(Capability.GIBBS_MAP):
-            return {}
+        """Return the determinants of blocks that vanish where the state is at a branch point too, by class."""
         (state,) = self.system(point.unknowns_on(self)[0], point.q).states
         found = determinants(state, self.plane) | class_determinants(state)
         return {(0, number): each for number, each in found.items()}
 
     def states_with_margins(self, before: tuple[Counts, ...], after: tuple[Counts, ...]) -> set[int]:
-        """Return the states of which margins are compared: with one class where the unstable directions change."""
-        return self.changed_states(before, after) if self._has_one_class else {0}
+        """Return the states of which margins are compared, by default where the unstable directions change.
+
+        Two of several classes may become singular and their number be what it was. Without a Gibbs map classes take
+        long.
+        """
+        return {0} if self._has_several_classes else self.changed_states(before, after)
 
     @computed_once
-    def _has_one_class(self) -> bool:
-        return self.basis.invariants is None and len(classes_beside(self.basis, self.plane)) <= 1
+    def _has_several_classes(self) -> bool:
+        if self.plane.problem.lacks(Capability.GIBBS_MAP):
+            return False
+        return self.basis.invariants is not None or len(classes_beside(self.basis, self.plane)) > 1
 
     def _asymmetry(self, point: Point) -> float:
         found = self.system(point.unknowns_on(self)[0], point.q)

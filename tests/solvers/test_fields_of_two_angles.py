@@ -321,7 +321,7 @@ def test_answers_that_contradict_each_other_are_refused(wrong):
         McKeanVlasov(Sphere(3), Transformer(2.0), confinement=Saddle(wrong=wrong))
 
 
-def test_a_curve_of_states_that_are_nearly_about_an_axis_ends_with_a_word():
+def test_a_curve_of_states_that_are_nearly_about_an_axis_ends_where_a_state_is_its_image():
     """Where the field nearly has an axis a state and its image are nearly one about it, and it is no parent."""
     field = HarmonicSeries((0.0, 0.0, 0.0, 0.0, -0.00211, 0.0), (0.0,) * 6)
     problem = McKeanVlasov(Sphere(3), GegenbauerSeries((-0.498, -1.38)), confinement=field)
@@ -329,4 +329,8 @@ def test_a_curve_of_states_that_are_nearly_about_an_axis_ends_with_a_word():
     start = min(folds, key=lambda each: abs(each.coupling - 3.2367927))
     found = curve(start, "confinement_sine_1_1", (-0.028, 0.0304))
     assert len(found) > 10
-    assert found.first[-1] == 0.0304 or any(text.startswith("the curve ends") for text in found.warnings)
+    assert [point.type for point in found.special_points] == ["tricritical", "tricritical"]
+    assert not found.warnings
+    # The opposite field has the states turned over.
+    low, high = found.values[[0, -1]].tolist()
+    assert [-low[0], low[1]] == pytest.approx(high, rel=1e-11)
