@@ -9,7 +9,7 @@ As many moments take a thousand times as long to integrate as to interpolate.
 """
 
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -19,6 +19,8 @@ from meanfield import Equation, InvalidInput, NotResolved, Number
 
 from .bases import EPS, Boltzmann, Floats
 from .boltzmann import MOST_MOMENTS, boltzmann_factor, boltzmann_factors
+from .domains import solvers_of
+from .significant import confining_degree
 
 # Points of an interval, and the last coefficients that are rounding, up to this share of the largest.
 POINTS, LAST, SMALL = 24, 6, 32.0 * EPS
@@ -31,6 +33,12 @@ TRIED = 6
 CHANGE, ANGLES, ROUNDINGS = 1e-2, np.linspace(-np.pi, np.pi, 2**14 + 1), 64.0
 
 
+def kinked_among(problems: Sequence[Equation]) -> Equation | None:
+    """Return the first of some problems whose confinement has a kink that bases take by its factor; else None."""
+    takes_kinks = solvers_of(problems[0]).geometry.takes_kinks
+    return next((each for each in problems if takes_kinks and confining_degree(each) is None), None)
+
+
 class FactorAlong:
     """The factor along a parameter.
 
@@ -41,7 +49,7 @@ class FactorAlong:
     name
         The parameter.
     unit
-        A change of the parameter by which the factor changes by something of its own size.
+        A length of the parameter, in which intervals are measured; they are as short as the factor asks for.
     """
 
     def __init__(self, problem_at: Callable[[Number], Equation], name: str, unit: float) -> None:
@@ -115,7 +123,10 @@ class FactorAlong:
             return False
 
     def _require_kinks_at_rest(self, value: float) -> None:
-        """Refuse a parameter, other than the noise, in which the confinement is not linear beside a value."""
+        """Refuse a parameter, other than the noise, in which the confinement is not linear beside a value.
+
+        Beside values at which it ends that is not seen.
+        """
         step = CHANGE * max(self._unit, abs(value))
         try:
             problems = [self._problem_at(value + share * step) for share in (-1.0, 0.0, 1.0)]

@@ -33,7 +33,7 @@ from ..geometry import Geometry
 from ..inertia import count_negative
 from ..projectors import plus_projector
 from ..significant import SignificantDegrees, confining_degree
-from ..sizing import Size, confinement_field, equation_in
+from ..sizing import Size, confinement_field, equation_in, in_confinement
 from .densities import AlongParameter
 from .path import ENDS, Coefficients, Path
 
@@ -391,15 +391,6 @@ def _basis_along(path: Path, equation: StationaryEquation) -> Basis:
     return found if found.cosines is None else found.cosines.about(basis.axis)
 
 
-def _with_kinks(path: Path, basis: Basis, geometry: Geometry) -> Basis:
-    """Return the basis of the same densities with the factor of a confinement that has kinks along a path."""
-    if path.kinked is None or basis.kinked is not None:
-        return basis
-    size = Size(basis.cells, basis.nodes, confinement_field(path.kinked, basis.symmetry, basis.nodes))
-    found = geometry.basis(path.kinked, basis.symmetry, size, even=basis.even)
-    return found if found.cosines is None else found.cosines.about(basis.axis)
-
-
 def along(
     path: Path, equation: StationaryEquation, kind: type[ParameterEquation] = ParameterEquation
 ) -> ParameterEquation | None:
@@ -408,7 +399,9 @@ def along(
     It has all degrees that are significant anywhere, in a confinement one at least, which need not act; None if it
     has none.
     """
-    basis = _with_kinks(path, _basis_along(path, equation), equation.geometry)
+    basis = _basis_along(path, equation)
+    if path.kinked is not None:
+        basis = in_confinement(path.kinked, basis, equation.geometry)
     least = int(basis.degrees.max()) // basis.symmetry
     significant = path.starting(basis.admissible, basis.symmetry, least)
     if not significant.degrees.size:

@@ -23,13 +23,11 @@ from meanfield.equations import Interaction, at_uniform
 
 from ..bases import EPS, Floats, Integers, multiples
 from ..bases.confining import ConfiningField, axial_places
-from ..domains import solvers_of
-from ..factors import FactorAlong
+from ..factors import FactorAlong, kinked_among
 from ..significant import (
     COMPARED_BY,
     SignificantDegrees,
     common_symmetry,
-    confining_degree,
     keep_axis,
     significant_among,
     starting_degrees,
@@ -201,17 +199,15 @@ class Path:
 
     @functools.cached_property
     def kinked(self) -> Equation | None:
-        """The problem where the confinement, which changes, has a kink of the circle; None if it has none."""
-        if not self.moves_forces or not solvers_of(self.problem).geometry.takes_kinks:
-            return None
-        return next((each for each in self.samples if confining_degree(each) is None), None)
+        """The problem where the confinement, which changes, has a kink on the circle; None if it has none."""
+        return kinked_among(self.samples) if self.moves_forces else None
 
     @functools.cached_property
     def factor(self) -> FactorAlong | None:
         """The factor exp(-V/D) along the parameter where it has a kink and changes; else None."""
-        return (
-            None if self.kinked is None else FactorAlong(lambda value: self.at(float(value)), self.name, self.unit)
-        )
+        if self.kinked is None:
+            return None
+        return FactorAlong(lambda value: self.at(float(value)), self.name, self.unit)
 
     def vanishes(self, value: float) -> bool:
         """Return whether the confinement, which is there elsewhere, vanishes at a value of the parameter."""

@@ -34,10 +34,8 @@ def state_at(plane: Plane, basis: Basis, place: tuple[float, float], b: Floats) 
     b : (size,) float
         Its unknown.
     """
-    weighted, coefficients = (
-        WeightedBasis.of(plane.in_place(basis, *place)),
-        plane.coefficients(*place, basis.degrees, basis),
-    )
+    weighted = WeightedBasis.of(plane.in_place(basis, *place))
+    coefficients = plane.coefficients(*place, basis.degrees, basis)
     if plane.of_gradient:
         return GradientState(weighted, place, coefficients, b)
     kind: type[LawState] = LawState if plane.problem.lacks(Capability.GIBBS_MAP) else SoftmaxState

@@ -26,8 +26,8 @@ from ..bases import EPS, Basis, Floats, Integers
 from ..bases.confining import ConfiningField
 from ..computed import computed_once
 from ..domains import solvers_of
-from ..factors import FactorAlong
-from ..significant import common_symmetry, confining_degree
+from ..factors import FactorAlong, kinked_among
+from ..significant import common_symmetry
 from ..sizing import common_field
 from ..sphere import Group, symmetry_of_field
 from .coefficients import Coefficients, Couplings
@@ -121,10 +121,8 @@ class Plane:
 
     @computed_once
     def kinked(self) -> Equation | None:
-        """The equation where the confinement has a kink, of the circle; None if it has none in the plane."""
-        if not solvers_of(self.problem).geometry.takes_kinks:
-            return None
-        return next((each for each in self.samples if confining_degree(each) is None), None)
+        """The equation where the confinement has a kink on the circle; None if it has none in the plane."""
+        return kinked_among(self.samples)
 
     @computed_once
     def moving(self) -> tuple[str, ...]:
