@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..transforms import CosineTransform, FourierTransform, planned
-from .base import EPS, RESOLUTION_TOLERANCE, SMALL_FIELD, Floats, Gibbs, Integers
+from .base import EPS, RESOLUTION_TOLERANCE, SMALL_FIELD, Basis, Floats, Gibbs, Integers
 from .cosine import CosineBasis
 from .fourier import FourierBasis
 
@@ -43,7 +43,57 @@ def _about(moments: Any, angle: float) -> Floats:
     return np.asarray((turned * moments).real if np.iscomplexobj(moments) else np.rint(turned.real) * moments)
 
 
-class KinkedCosineBasis(CosineBasis):
+class _WithFactor(Basis):
+    """What both bases with a factor share: the densities of fields, on the nodes."""
+
+    needs_second_rule = True
+    factor: Boltzmann
+    _excess: Floats
+
+    def _take(self, factor: Boltzmann) -> None:
+        """Set the factor, which has the moments that densities may need."""
+        self.factor = factor
+        self.most_nodes = factor.moments.size - 1
+        self.most_cells = self.most_nodes // 4
+        self._excess = self._series(factor.moments)
+
+    @property
+    def kinked(self) -> Any:
+        """The basis itself."""
+        return self
+
+    def density(self, field: Floats, log_partition: float) -> Floats:
+        """Return values on the nodes whose sums with polynomials are those of the Gibbs density of a field."""
+        product, offset, top = _multiplied(self._smooth(field), self._excess, self.factor)
+        return np.asarray((product + offset) * math.exp(top + self.factor.shift - log_partition))
+
+    def slope(self, field: Floats, log_partition: float) -> Floats:
+        """Return the derivative of the Gibbs density by that of its factor, Z and the field fixed, as values."""
+        smooth = np.exp(self._smooth(field) + (self.factor.shift - log_partition))
+        return np.asarray(smooth * self._series(self.factor.slope))
+
+    def agrees(self, field: Floats, moments: Floats) -> bool:
+        """Return whether moments of the smooth factor beyond half of the nodes are rounding of the product."""
+        smooth, factor = self._smooth(field), self.factor.offset + self._excess
+        values = np.exp(smooth - smooth.max())
+        tail = np.abs(self._moments(values)[self.nodes // 2 :]).max() * np.abs(factor).max()
+        mass = self._moments(values * factor)[0].real
+        return bool(tail <= max(RESOLUTION_TOLERANCE, EPS * float(np.abs(smooth).max())) * mass)
+
+    def _series(self, moments: NDArray[Any]) -> Floats:
+        """Return the values on the nodes of the series of some moments."""
+        raise NotImplementedError
+
+    def _smooth(self, field: Floats) -> Floats:
+        """Return the values of a field on the nodes."""
+        raise NotImplementedError
+
+    def _moments(self, values: Floats) -> NDArray[Any]:
+        """Return the moments of values on the nodes."""
+        raise NotImplementedError
+
+
+class KinkedCosineBasis(_WithFactor, CosineBasis):
     """Cosines, for densities with the factor of a confinement that its multipliers do not resolve.
 
     Parameters
@@ -53,8 +103,6 @@ class KinkedCosineBasis(CosineBasis):
     cells, nodes, symmetry, confinement, axis
         As for :class:`CosineBasis`; ``confinement`` determines the symmetry only.
     """
-
-    needs_second_rule = True
 
     def __init__(
         self,
@@ -66,10 +114,7 @@ class KinkedCosineBasis(CosineBasis):
         axis: float = 0.0,
     ) -> None:
         super().__init__(cells, nodes, symmetry, confinement, axis)
-        self.factor = factor
-        self.most_nodes = factor.moments.size - 1
-        self.most_cells = self.most_nodes // 4
-        self._excess = self._series(factor.moments)
+        self._take(factor)
 
     def resized(self, cells: Integers, nodes: int) -> "KinkedCosineBasis":
         """Return the same basis with other cells and another number of nodes."""
@@ -82,11 +127,6 @@ class KinkedCosineBasis(CosineBasis):
         factor = self.factor.about(self.symmetry * (axis - self.axis))
         return KinkedCosineBasis(factor, self.cells, self.nodes, self.symmetry, confinement, axis)
 
-    @property
-    def kinked(self) -> "KinkedCosineBasis":
-        """The basis itself."""
-        return self
-
     def with_factor(self, factor: Boltzmann) -> "KinkedCosineBasis":
         """Return the same basis with another factor, whose angles count from 0."""
         turned = factor.about(self.symmetry * self.axis)
@@ -98,18 +138,6 @@ class KinkedCosineBasis(CosineBasis):
         moments = self._moments(product)
         log_partition = _normalised(moments, offset)
         return Gibbs(moments, top + self.factor.shift + log_partition)
-
-    def density(self, field: Floats, log_partition: float) -> Floats:
-        """Return values on the nodes whose sums with polynomials are those of the Gibbs density of a field."""
-        return _unfolded(self._smooth(field), self._excess, self.factor, log_partition)
-
-    def agrees(self, field: Floats, moments: Floats) -> bool:
-        """Return whether the smooth factor has no degrees beyond half of the nodes."""
-        return _resolves(self, self._smooth(field), self._excess)
-
-    def slope(self, field: Floats, log_partition: float) -> Floats:
-        """Return the derivative of the Gibbs density by that of its factor, Z and the field fixed, as values."""
-        return _slope_of(self, self._smooth(field), log_partition)
 
     def _series(self, moments: Floats) -> Floats:
         """Return the values on the nodes of the series of some moments."""
@@ -133,7 +161,7 @@ class KinkedCosineBasis(CosineBasis):
         return transform.output / (2 * self.nodes)
 
 
-class KinkedFourierBasis(FourierBasis):
+class KinkedFourierBasis(_WithFactor, FourierBasis):
     """Cosines and sines, for densities with the factor of a confinement that its multipliers do not resolve.
 
     Parameters
@@ -143,8 +171,6 @@ class KinkedFourierBasis(FourierBasis):
     cells, nodes, symmetry, confinement, mirrors, rotations
         As for :class:`FourierBasis`; ``confinement`` determines the symmetry only.
     """
-
-    needs_second_rule = True
 
     def __init__(
         self,
@@ -157,21 +183,13 @@ class KinkedFourierBasis(FourierBasis):
         rotations: int = 1,
     ) -> None:
         super().__init__(cells, nodes, symmetry, confinement, mirrors, rotations)
-        self.factor = factor
-        self.most_nodes = factor.moments.size - 1
-        self.most_cells = self.most_nodes // 4
-        self._excess = self._series(factor.moments)
+        self._take(factor)
 
     def resized(self, cells: Integers, nodes: int) -> "KinkedFourierBasis":
         """Return the same basis with other cells and another number of nodes."""
         nodes = max(nodes, 4 * int(cells.max()))
         images = self.mirrors, self.rotations
         return KinkedFourierBasis(self.factor, cells, nodes, self.symmetry, self.confinement, *images)
-
-    @property
-    def kinked(self) -> "KinkedFourierBasis":
-        """The basis itself."""
-        return self
 
     def with_factor(self, factor: Boltzmann) -> "KinkedFourierBasis":
         """Return the same basis with another factor, whose angles count from 0."""
@@ -189,18 +207,6 @@ class KinkedFourierBasis(FourierBasis):
         moments = self._moments(product)
         log_partition = _normalised(moments, offset)
         return Gibbs(np.concatenate([moments.real, -moments.imag]), top + self.factor.shift + log_partition)
-
-    def density(self, field: Floats, log_partition: float) -> Floats:
-        """Return values on the nodes whose sums with polynomials are those of the Gibbs density of a field."""
-        return _unfolded(self._smooth(field), self._excess, self.factor, log_partition)
-
-    def agrees(self, field: Floats, moments: Floats) -> bool:
-        """Return whether the smooth factor has no degrees beyond half of the nodes."""
-        return _resolves(self, self._smooth(field), self._excess)
-
-    def slope(self, field: Floats, log_partition: float) -> Floats:
-        """Return the derivative of the Gibbs density by that of its factor, Z and the field fixed, as values."""
-        return _slope_of(self, self._smooth(field), log_partition)
 
     def _series(self, moments: NDArray[Any]) -> Floats:
         """Return the values on the nodes of the series of some moments."""
@@ -224,18 +230,6 @@ class KinkedFourierBasis(FourierBasis):
         return np.asarray(transform.coefficients / (2 * self.nodes))
 
 
-def _unfolded(smooth: Floats, excess: Floats, factor: Boltzmann, log_partition: float) -> Floats:
-    """Return the product of both factors over Z."""
-    product, offset, top = _multiplied(smooth, excess, factor)
-    return np.asarray((product + offset) * math.exp(top + factor.shift - log_partition))
-
-
-def _slope_of(basis: "KinkedCosineBasis | KinkedFourierBasis", smooth: Floats, log_partition: float) -> Floats:
-    """Return the product of the smooth factor and the derivative of the other over Z."""
-    assert basis.factor.slope is not None
-    return np.asarray(np.exp(smooth + (basis.factor.shift - log_partition)) * basis._series(basis.factor.slope))
-
-
 def _multiplied(smooth: Floats, excess: Floats, factor: Boltzmann) -> tuple[Floats, float, float]:
     """Return e^(f - top) (offset + g) less a number, that number, 1 if both factors are near 1 or 0, and top."""
     top = float(smooth.max())
@@ -255,11 +249,3 @@ def _normalised(moments: NDArray[Any], offset: float) -> float:
     moments[0] = 1.0
     moments[moments.size // 2 + 1 :] = 0.0
     return math.log1p(first) if offset else math.log(first)
-
-
-def _resolves(basis: KinkedCosineBasis | KinkedFourierBasis, smooth: Floats, excess: Floats) -> bool:
-    """Return whether moments of the smooth factor beyond half of the nodes are lost in rounding of the product."""
-    values, factor = np.exp(smooth - smooth.max()), basis.factor.offset + excess
-    tail = np.abs(basis._moments(values)[basis.nodes // 2 :]).max() * np.abs(factor).max()
-    mass = basis._moments(values * factor)[0].real
-    return bool(tail <= max(RESOLUTION_TOLERANCE, EPS * float(np.abs(smooth).max())) * mass)
