@@ -149,6 +149,17 @@ class Coefficients:
         return attractions, forces
 
     @property
+    def forces_in_field(self) -> Floats:
+        """The forces as a part of the field: none where bases have the factor of the confinement."""
+        return np.zeros_like(self.forces) if self._plane.by_factor else self.forces
+
+    @property
+    def force_slopes_in_field(self) -> Floats:
+        """The derivatives of these in x and q, (2, size)."""
+        slopes = self.slopes[1]
+        return np.zeros_like(slopes) if self._plane.by_factor else slopes
+
+    @property
     def factor_slopes(self) -> Floats:
         """The derivatives, in x and q, of the parameter with which the factor of a confinement changes, (2,)."""
         return self._plane.moved_by

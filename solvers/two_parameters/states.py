@@ -79,9 +79,7 @@ class AtState:
         self.weighted, self.place, self.coefficients = weighted, place, coefficients
         self.unknown = b
         self.moments = b / weights
-        self.field = coefficients.attractions * self.moments
-        if basis.kinked is None:
-            self.field += coefficients.forces
+        self.field = coefficients.attractions * self.moments + coefficients.forces_in_field
         self.gibbs = self._gibbs()
         self.means = basis.means(self.gibbs.moments)
         self.residual = b - weights * self.means
@@ -171,9 +169,7 @@ class GradientState(AtState):
     @computed_once
     def field_slopes(self) -> Floats:
         """The derivatives of the field in x and q at fixed moments, (2, size)."""
-        attractions, forces = self.coefficients.slopes
-        slopes = attractions * self.moments
-        return np.asarray(slopes + forces if self.weighted.basis.kinked is None else slopes)
+        return np.asarray(self.coefficients.slopes[0] * self.moments + self.coefficients.force_slopes_in_field)
 
     @computed_once
     def slopes(self) -> Floats:
@@ -258,11 +254,11 @@ class GradientState(AtState):
     @property
     def energy_slopes(self) -> Floats:
         """The derivatives of the free energy in x and q, (2,)."""
-        attractions, forces = self.coefficients.slopes
-        slopes = attractions @ (self.moments * (0.5 * self.moments - self.means))
+        coefficients = self.coefficients
+        slopes = coefficients.slopes[0] @ (self.moments * (0.5 * self.moments - self.means))
         if self.factor_change is not None:
-            slopes = slopes - self.coefficients.factor_slopes * self.factor_change.mean
-        return np.asarray(slopes - forces @ self.means if self.weighted.basis.kinked is None else slopes)
+            slopes = slopes - coefficients.factor_slopes * self.factor_change.mean
+        return np.asarray(slopes - coefficients.force_slopes_in_field @ self.means)
 
     def resolves(self) -> bool:
         """Return whether the quadrature resolves the density: its last moments are at rounding level."""
