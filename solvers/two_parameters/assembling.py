@@ -205,6 +205,7 @@ def _rows(
 ) -> list[Row]:
     """Return the rows of a side, from the start on, and add its organising points and warnings."""
     _set_arrival(side, plane)
+    meeting = meeting_short_of(side, plane) if side.arrival is None and side.outcome in STOPPED else None
     rows = []
     for knot in side.knots:
         row = knot.row
@@ -214,7 +215,6 @@ def _rows(
         rows += [] if found is None else [found]
     warnings += side.warnings
     warnings += _untold(side, plane.names[0])
-    meeting = meeting_short_of(side, plane) if side.arrival is None and side.outcome in STOPPED else None
     if meeting is not None:
         side.outcome = Outcome.JOINED_BRANCH
         _append_meeting(meeting, side, rows, direction, label, plane, points, warnings)

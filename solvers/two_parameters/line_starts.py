@@ -10,7 +10,7 @@ from meanfield.equations import Capability, require
 
 from ..bases import Basis, Floats
 from ..branches.continuation import End, Point, length
-from ..newton import POLISHED, correct
+from ..newton import POLISHED, Newton, correct
 from .at_place import polished
 from .branch_points import Born, born_at, born_of
 from .folds import FoldEquation, null_vectors
@@ -34,6 +34,9 @@ BEGINNINGS = ("tricritical", "cusp", "end point")
 EQUAL = 1e-8
 # The share of b at a fold that equal free energy at the same amplitude has, see :func:`_beside_folds`.
 AT_SAME_AMPLITUDE = 2.0 / 3.0
+# Where they turn, equal free energy of amplitude y tells the place to rounding over y^4, of which the distance from
+# the turn is of the order y^2: to this share of that it is known where a line is looked for.
+KNOWN = 1e-4
 # Beside it a state differs from that it is born of by an amplitude, which itself moves by the square of that: by
 # more than this share it is another state.
 PARENT = 0.5
@@ -227,10 +230,11 @@ def _beside_born_of(born: Born, equation: TransitionEquation, null: Pair) -> Ite
     apart = np.append(null[1], np.zeros(born.parent.size + 1))
     begin, (x, y) = np.concatenate([born.unknown, born.parent]), born.place
     for states, (near_x, near_y) in _beside_folds(born, FoldEquation(plane, (born.basis,), null)):
-        found = correct(equation, np.append(states, near_x), near_y, apart, 0.0, POLISHED)
+        reach = max(length(states - begin, 0.0), length(np.array([near_x - x, near_y - y]), 0.0))
+        known = Newton(last_step=max(POLISHED.last_step, KNOWN * reach**2))
+        found = correct(equation, np.append(states, near_x), near_y, apart, 0.0, known)
         if found is None:
             continue
-        reach = max(length(states - begin, 0.0), length(np.array([near_x - x, near_y - y]), 0.0))
         moved = max(length(found.b[:-1] - states, 0.0), length(found.b[-1:] - near_x, found.q - near_y))
         state, parent = np.split(found.b[:-1], [born.unknown.size])
         if moved <= reach and _keeps_parent(born, state, states[born.unknown.size :], parent):

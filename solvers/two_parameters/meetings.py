@@ -27,6 +27,8 @@ from .unknowns import Symmetric
 STRAYED = 0.3
 # A state that differs by less from its image may have stopped beside the more symmetric one.
 SMALL = 0.2
+# Points at which rounding moves the states by more than this share of how far they are apart are not kept.
+BLURRED = 1e-5
 # Two orientations of one state have a fold at one place to this share.
 SAME_FOLD = 1e-10
 # Types of organising points of curves of branch points in which curves of other types end. A fold ends in a mode
@@ -65,9 +67,21 @@ def meeting_short_of(side: Side, plane: Plane) -> Knot | None:
     for knot in _meetings(side, plane):
         place = np.array([knot.point.b[-1], knot.point.q])
         if leads_to(place, last, points[start], amplitudes[-1], amplitudes[start], known):
+            _drop_blurred(side, amplitudes)
             return knot
     side.halved, side.merged = None, False
     return None
+
+
+def _drop_blurred(side: Side, amplitudes: Sequence[float]) -> None:
+    """Remove those last knots of a side, but never its first, at which rounding tells how far states are apart."""
+    count = len(side.knots)
+    while count > 1:
+        shift, _ = strayed_by(side.knots[count - 1].point)
+        if length(shift[:-1], 0.0) <= BLURRED * amplitudes[count - 1]:
+            break
+        count -= 1
+    side.knots = side.knots[:count]
 
 
 def folded_end(side: Side, plane: Plane) -> list[Knot]:
