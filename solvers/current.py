@@ -13,6 +13,11 @@ follows, and the residual
 .. math:: r(b, q) = b - A\langle c\rangle_{\rho[g(b, q)]} .
 
 The mean velocity of the particles is :math:`D\langle g\rangle_\rho`, the flux times :math:`2\pi`.
+
+A change :math:`dg` changes the moments m by :math:`dm = L^{-1}B[\rho\,dg]`, L being the matrix of the linear
+equation and B its right-hand side. With the solution y of :math:`L^Ty = \chi` and the function w of which the values
+are those of the form :math:`y\cdot B[f] = \langle w f\rangle`, a mean changes by
+:math:`d\langle\chi\rangle = \langle w\rho\,dg\rangle`.
 """
 
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -44,6 +49,50 @@ class Slopes(NamedTuple):
     along_q: Floats
 
 
+class AtRest:
+    """The density at rest under a drift, and its response to changes of the drift.
+
+    Parameters
+    ----------
+    equation
+        The equation, of whose grid the drift is.
+    drift : (points,) float
+        Its values g.
+
+    Attributes
+    ----------
+    moments : (2 N,) float
+        The moments of cells 1..N.
+    density : (points,) float
+        The density on the grid, of mean one.
+    """
+
+    def __init__(self, equation: "CurrentEquation", drift: Floats) -> None:
+        self._equation = equation
+        spectrum = equation._spectrum(drift)
+        self._factor = scipy.linalg.lu_factor(equation._matrix(spectrum, 0.0), check_finite=False)
+        self.moments = self._solved(equation._sides(spectrum))
+        self.density = equation._density_on_grid(self.moments, drift.size)
+
+    def _solved(self, sides: Floats, transposed: int = 0) -> Floats:
+        solved: Floats = scipy.linalg.lu_solve(self._factor, sides.T, trans=transposed, check_finite=False)
+        return solved.T
+
+    def responses(self, changes: Floats) -> Floats:
+        """Return the changes of the moments of cells 1..N under changes of the drift, one row each."""
+        return self._solved(self._equation._sides(self._equation._spectrum(changes * self.density)))
+
+    def weight(self, form: Floats) -> Floats:
+        """Return the function w of a linear form of the moments of cells 1..N, (points,), see the module."""
+        sine, cosine = np.split(self._solved(form, 1), 2)
+        return self._equation._whole_series(cosine + 1j * sine)
+
+    def form(self, values: Floats) -> Floats:
+        """Return the linear form of the moments that is the mean of a function times a density of mean zero."""
+        spectrum = 2.0 * self._equation._spectrum(values)[1 : self._equation.basis.nodes + 1]
+        return np.concatenate([spectrum.real, -spectrum.imag])
+
+
 class CurrentEquation(NodalEquation):
     """The stationary equation of densities with a current; parameters are those of the base."""
 
@@ -54,13 +103,17 @@ class CurrentEquation(NodalEquation):
         super()._prepare()
         law, domain = self.problem.velocity, self.problem.domain
         last = int(self.basis.degrees.max())
-        # Zero for a mode that does not act, which a density has nevertheless.
-        self._inverse_scales = np.divide(1.0, self.scales, out=np.zeros_like(self.scales), where=self.scales > 0.0)
+        # The moments of modes that do not act are unknowns as well: another parameter may let them act.
+        self.scales = self.signed_scales = np.where(self.scales > 0.0, self.scales, 1.0)
         self._own_degrees = self.basis.symmetry * self.basis.cells
-        ahead = np.exp(1j * law.lag * self._own_degrees)
+        self._ahead = np.exp(1j * law.lag * self._own_degrees)
         drive, radial = law.drive(domain, last), law.radial(domain, last)
-        self._drive = drive[0], drive[self._own_degrees] * ahead
-        self._radial = None if radial is None else (radial[0], radial[self._own_degrees] * ahead)
+        self._drive = self._coefficients(drive)
+        self._radial = None if radial is None else self._coefficients(radial)
+
+    def _coefficients(self, of_degrees: Floats) -> tuple[float, Complexes]:
+        """Return the mean and the coefficients of the cells of a drive that lags, from those by degree."""
+        return float(of_degrees[0]), of_degrees[self._own_degrees] * self._ahead
 
     def frame_velocity(self, invariant: float) -> float:
         """Return the angular velocity of the frame in which a state with an invariant rests."""
@@ -69,9 +122,9 @@ class CurrentEquation(NodalEquation):
     def evaluate(self, b: Floats, q: float) -> Evaluation:
         """Return residual and density, with the mean velocity in the place of log Z, at (b, q)."""
         velocities = self._drift(b, q)
-        moments = self._at_rest(velocities)
-        stacked = self._stacked(moments, 1.0)
-        mean = float(np.mean(velocities * self._density_on_grid(moments, velocities.size)))
+        found = AtRest(self, velocities)
+        stacked = self._stacked(found.moments, 1.0)
+        mean = float(np.mean(velocities * found.density))
         residual = b - self.scales * self.basis.means(stacked)
         return Evaluation(residual, Gibbs(stacked, self.problem.positive_noise * mean))
 
@@ -116,16 +169,26 @@ class CurrentEquation(NodalEquation):
 
     def _series(self, coefficients: Complexes, constant: float = 0.0) -> Floats:
         """Return the real functions constant + Re sum_k c_k e^(ik phi) on the grid, c_k for the cells, in rows."""
+        whole = np.zeros((*coefficients.shape[:-1], self.basis.nodes), dtype=complex)
+        whole[..., self.basis.cells - 1] = coefficients
+        return self._whole_series(whole, constant)
+
+    def _whole_series(self, coefficients: Complexes, constant: float = 0.0) -> Floats:
+        """Return the same functions from coefficients of cells 1..N or fewer of the first ones."""
         points = 4 * self.basis.nodes
         spectrum = np.zeros((*coefficients.shape[:-1], points // 2 + 1), dtype=complex)
-        spectrum[..., self.basis.cells] = 0.5 * coefficients
+        spectrum[..., 1 : coefficients.shape[-1] + 1] = 0.5 * coefficients
         spectrum[..., 0] = constant
         return np.asarray(np.fft.irfft(spectrum, points, norm="forward"))
 
+    def _own_moments(self, unknowns: Floats) -> Complexes:
+        """Return the moments m - i s of the cells by unknowns, in rows."""
+        cosine, sine = np.split(unknowns / self.scales, 2, axis=-1)
+        return np.asarray(cosine - 1j * sine)
+
     def _averages(self, b: Floats) -> tuple[Floats, Floats, Floats | None, float]:
         """Return the drive, its slope and the radial drive on the grid, and their rounding errors."""
-        cosine, sine = np.split(b * self._inverse_scales, 2)
-        moments = cosine - 1j * sine
+        moments = self._own_moments(b)
         slopes = 1j * self._own_degrees * self._drive[1] * moments
         drive, slope = self._series(self._drive[1] * moments, self._drive[0]), self._series(slopes)
         if self._radial is None:
@@ -143,27 +206,68 @@ class CurrentEquation(NodalEquation):
 
     def _drift(self, b: Floats, q: float) -> Floats:
         """Return g on the grid."""
-        drift = self._velocities(b, self._ratio(q)) + self.problem.velocity.frequency / self.problem.positive_noise
-        return drift if self.basis.confinement is None else drift + self._force(drift.size)
+        drift = self.drift_field(b, q)
+        return drift if self.basis.confinement is None else drift + self.forcing(self.basis.confinement)
 
-    def _force(self, points: int) -> Floats:
-        """Return -V'/D on the grid."""
-        confinement: Any = self.basis.confinement
+    def at_rest(self, b: Floats, q: float) -> AtRest:
+        """Return the density at rest under g."""
+        return AtRest(self, self._drift(b, q))
+
+    def drift_field(self, b: Floats, q: float) -> Floats:
+        """Return what the law has in g, with the common frequency, on the grid."""
+        return self._velocities(b, self._ratio(q)) + self.problem.velocity.frequency / self.problem.positive_noise
+
+    def forcing(self, confinement: Any) -> Floats:
+        """Return -V'/D on the grid from the coefficients of -V/D by cell from 1, real or f - i g."""
         count = min(confinement.size, self.basis.nodes)
-        spectrum = np.zeros(points // 2 + 1, dtype=complex)
-        spectrum[1 : count + 1] = 0.5j * self.basis.symmetry * np.arange(1, count + 1) * confinement[:count]
-        return np.asarray(np.fft.irfft(spectrum, points, norm="forward"))
+        degrees = self.basis.symmetry * np.arange(1, count + 1)
+        return self._whole_series(1j * degrees * confinement[:count])
 
-    def _changes(self, b: Floats, q: float) -> Floats:
-        """Return the derivatives of g along the unknowns on the grid, one row each."""
-        units = np.concatenate([np.eye(self.basis.cells.size), -1j * np.eye(self.basis.cells.size)])
-        units = units * self._inverse_scales[:, None]
+    def drift_changes(self, b: Floats, q: float, directions: Floats) -> Floats:
+        """Return the derivatives of g along directions of the unknowns on the grid, one row each."""
+        return self._ratio(q) * self._velocity_changes(b, self._own_moments(directions), self._drive, self._radial)
+
+    def _velocity_changes(
+        self,
+        b: Floats,
+        moments: Complexes,
+        drive: tuple[float, Complexes],
+        radial: tuple[float, Complexes] | None,
+        shares: float = 0.0,
+    ) -> Floats:
+        """Return the derivatives of v along those of the drives: kernels times moments, and shares of their means."""
         by_drive, by_slope, by_radial = velocity_slopes(self.problem.velocity, *self._averages(b))
-        changes = by_drive * self._series(self._drive[1] * units)
-        changes += by_slope * self._series(1j * self._own_degrees * self._drive[1] * units)
-        if by_radial is not None and self._radial is not None:
-            changes += by_radial * self._series(self._radial[1] * units)
-        return self._ratio(q) * changes
+        changes = by_drive * self._series(drive[1] * moments, shares * drive[0])
+        changes += by_slope * self._series(1j * self._own_degrees * drive[1] * moments)
+        if by_radial is not None and radial is not None:
+            changes += by_radial * self._series(radial[1] * moments, shares * radial[0])
+        return np.asarray(changes)
+
+    def law_slope(self, b: Floats, q: float, name: str) -> Floats:
+        """Return the derivative of g in a parameter of the law, or its lag or frequency, at fixed moments."""
+        law, domain = self.problem.velocity, self.problem.domain
+        velocities = self._velocities(b, self._ratio(q))
+        if name == "frequency":
+            return np.full(velocities.size, 1.0 / self.problem.positive_noise)
+        if name == "lag":
+            # The velocity is that of a place ahead.
+            spectrum = self._spectrum(velocities)
+            degrees = self.basis.symmetry * np.arange(spectrum.size)
+            return np.asarray(np.fft.irfft(1j * degrees * spectrum, velocities.size, norm="forward"))
+        slopes = law.unturned.unlagged.slopes(name, domain, int(self.basis.degrees.max()))
+        radial = None if slopes.radial is None else self._coefficients(slopes.radial)
+        changes = self._velocity_changes(b, self._own_moments(b), self._coefficients(slopes.drive), radial, 1.0)
+        return np.asarray(self._ratio(q) * changes + slopes.speed * velocities)
+
+    def place_slope(self, b: Floats, q: float, role: str, own: str) -> Floats:
+        """Return the derivative of what the law has in g in a parameter of the equation, at fixed moments."""
+        if role == "coupling":
+            return self._velocities(b, 1.0 / self.problem.positive_noise)
+        return super().place_slope(b, q, role, own)
+
+    def responses(self, b: Floats, q: float, changes: Floats) -> Floats:
+        """Return the changes of all moments under changes of g on the grid, one row each."""
+        return np.array([self._stacked(row, 0.0) for row in self.at_rest(b, q).responses(changes)])
 
     def _matrix(self, velocities: Complexes, speed: float) -> Floats:
         """Return the matrix of the linear equation of the moments of cells 1..N from the coefficients of g."""
@@ -189,12 +293,6 @@ class CurrentEquation(NodalEquation):
         inside = spectrum[..., 1 : self.basis.nodes + 1]
         return np.concatenate([inside.imag, inside.real], axis=-1)
 
-    def _at_rest(self, velocities: Floats) -> Floats:
-        """Return the moments of cells 1..N of the density at rest under g on the grid."""
-        spectrum = self._spectrum(velocities)
-        solved: Floats = scipy.linalg.solve(self._matrix(spectrum, 0.0), self._sides(spectrum), check_finite=False)
-        return solved
-
     def _density_on_grid(self, moments: Floats, points: int) -> Floats:
         """Return the density of mean one on the grid from its moments of cells 1..N."""
         cosine, sine = np.split(moments, 2)
@@ -204,10 +302,6 @@ class CurrentEquation(NodalEquation):
 
     def _slopes(self, b: Floats, q: float) -> Slopes:
         """Return the derivatives of the moments."""
-        velocities = self._drift(b, q)
-        density = self._density_on_grid(self._at_rest(velocities), velocities.size)
-        changes = np.vstack([self._changes(b, q), self._velocities(b, self._ratio(1.0))])
-        sides = self._sides(self._spectrum(changes * density))
-        matrix = self._matrix(self._spectrum(velocities), 0.0)
-        found = np.asarray(np.linalg.solve(matrix, sides.T), dtype=float)
-        return Slopes(found[:, :-1], found[:, -1])
+        changes = np.vstack([self.drift_changes(b, q, np.eye(b.size)), self._velocities(b, self._ratio(1.0))])
+        found = self.at_rest(b, q).responses(changes)
+        return Slopes(found[:-1].T, found[-1])

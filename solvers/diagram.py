@@ -150,11 +150,6 @@ def _require_capabilities(problem: Equation, parameter: str, search: bool) -> No
             f"a phase lag turns clusters, and such waves are followed in the coupling only, not in {parameter}; "
             f"leave parameter={parameter!r} (--over) out"
         )
-    if parameter != COUPLING and solvers_of(problem).geometry.carries_current(problem):
-        raise InvalidInput(
-            "nothing reflects the equation, so that stationary densities carry a current, and such are followed in "
-            f"the coupling only, not in {parameter}; leave parameter={parameter!r} (--over) out"
-        )
     if search and problem.confinement is None and not solvers_of(problem).geometry.searches(problem):
         require(problem, Capability.FREE_ENERGY, "searches for states that no branch leads to")
 

@@ -68,6 +68,25 @@ class NodalEquation(StationaryEquation):
         """Return the derivative of that field in a parameter of the law at fixed means of the modes."""
         raise NotImplementedError
 
+    def place_slope(self, b: Floats, q: float, role: str, own: str) -> Floats:
+        """Return the derivative of that field in a parameter of the equation, by its place, at fixed means.
+
+        Parameters
+        ----------
+        role, own
+            The field of the equation that has the parameter, and its name there.
+        """
+        if role == "coupling":
+            return self.drift_field(b, q) / float(self.problem.fixed_coupling)
+        if role == "noise":
+            return -self.drift_field(b, q) / self.problem.positive_noise
+        return self.law_slope(b, q, own) if role == self.problem.law_field else np.zeros(())
+
+    def responses(self, b: Floats, q: float, changes: Floats) -> Floats:
+        """Return the changes of all moments under changes of the field on the nodes, one row each."""
+        weights = self.weighted(b, q)
+        return np.array([self.covariances_with(change, weights) for change in changes])
+
     def drift_curvatures(self, b: Floats, q: float, direction: Floats, directions: Floats) -> Floats:
         """Return the second derivatives of that field along one direction of b and others, one row each.
 

@@ -153,7 +153,7 @@ class RotatingEquation(CurrentEquation):
         """Return the omega of the mode nearest to critical at the uniform state."""
         count = self.basis.cells.size
         place = int(np.argmin(np.abs(self.distances(q)[:count])))
-        change = self._changes(np.zeros(2 * count), q)[place]
+        (change,) = self.drift_changes(np.zeros(2 * count), q, np.eye(1, 2 * count, place))
         return float(self._spectrum(change)[self.basis.cells[place]].real * self.scales[place])
 
     def _slopes(self, b: Floats, q: float) -> Slopes:
@@ -161,7 +161,7 @@ class RotatingEquation(CurrentEquation):
         moments, speed = self._solved(b, q)
         velocities = self._drift(b, q)
         density = self._density_on_grid(moments, velocities.size)
-        changes = np.vstack([self._changes(b, q), velocities / q])
+        changes = np.vstack([self.drift_changes(b, q, np.eye(b.size)), velocities / q])
         sides = self._sides(self._spectrum(changes * density))
         if np.any(b):
             sides = np.vstack([sides, _quarter(moments)])

@@ -20,6 +20,7 @@ from ..arguments import checked, is_number, shown
 from ..domains import Domain
 from ..errors import InvalidInput
 from ..potentials import Array, Number, Potential
+from ..potentials.parametric import values_of
 from .capabilities import Capability
 from .derived import DerivedLaw
 from .velocity import VelocityLaw
@@ -120,10 +121,10 @@ class PhaseLag(DerivedLaw):
         return {**self.law.parameter_values(), "lag": self.lag}
 
     @checked
-    def with_parameter(self, name: str, value: float) -> "PhaseLag":
-        """Return the law with one continuous parameter changed."""
+    def with_parameter(self, name: str, value: float) -> VelocityLaw:
+        """Return the law with one continuous parameter changed, the law itself where the lag is zero."""
         if name == "lag":
-            return PhaseLag(self.law, value)
+            return self.unlagged if is_number(value) and value == 0.0 else PhaseLag(self.law, value)
         return PhaseLag(self.law.with_parameter(name, value), self.lag)
 
 
@@ -167,3 +168,16 @@ class _EvenPart(Potential):
         """Return the potential by its name and parameters, and the shift."""
         named = {"name": self.potential.name, "parameters": self.potential.parameters()}
         return {"potential": named, "shift": self.shift}
+
+    def parameter_values(self) -> dict[str, float]:
+        """Return the continuous parameters of the potential, and the shift as the lag that it comes from."""
+        return {**values_of(self.potential), "lag": self.shift}
+
+    def multiplier_derivatives(self, name: str, domain: Domain, degree: int) -> Array:
+        """Return the derivatives of the multipliers in a parameter of the potential, or in the lag."""
+        degrees = np.arange(degree + 1)
+        if name == "lag":
+            multipliers = self.potential.multipliers(domain, degree)
+            return np.asarray(-degrees * np.sin(degrees * self.shift) * multipliers)
+        derivatives = self.potential.multiplier_derivatives(name, domain, degree)
+        return np.asarray(np.cos(degrees * self.shift) * derivatives)

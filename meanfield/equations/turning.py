@@ -125,10 +125,10 @@ class CommonFrequency(DerivedLaw):
         return {**self.law.parameter_values(), "frequency": self.frequency}
 
     @checked
-    def with_parameter(self, name: str, value: float) -> "CommonFrequency":
-        """Return the law with one continuous parameter changed."""
+    def with_parameter(self, name: str, value: float) -> VelocityLaw:
+        """Return the law with one continuous parameter changed, the law itself where the frequency is zero."""
         if name == "frequency":
-            return CommonFrequency(self.law, value)
+            return self.unturned if is_number(value) and value == 0.0 else CommonFrequency(self.law, value)
         return CommonFrequency(self.law.with_parameter(name, value), self.frequency)
 
 

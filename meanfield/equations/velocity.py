@@ -274,6 +274,17 @@ class Gradient(VelocityLaw):
         """Return the drive."""
         return drive
 
+    def slopes(self, name: str, domain: Domain, degree: int) -> LawSlopes:
+        """Return the derivatives in a parameter of the potential; the speed is one.
+
+        Raises
+        ------
+        InvalidInput
+            If the potential has no such parameter, or the derivatives of its multipliers are not known.
+        """
+        derivatives = self.potential.multiplier_derivatives(name, domain, degree)
+        return LawSlopes(-np.asarray(derivatives, dtype=float), None, 0.0, 0.0)
+
     def at_uniform(self, domain: Domain) -> Potential:
         """Return W."""
         return self.potential

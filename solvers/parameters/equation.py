@@ -316,16 +316,14 @@ class ParameterEquation(StationaryEquation):
             while len(self._frozen) >= KEPT:
                 del self._frozen[next(iter(self._frozen))]
             significant = SignificantDegrees(self.basis.degrees, self.complete, self.reach)
-            known = equation_in(
-                self._problem_at(q),
-                self._basis_at(q),
-                self.path.sign,
-                self.geometry,
-                significant,
-                self.truncation,
-            )
-            self._frozen[q] = known
+            self._frozen[q] = known = self._in_coupling(self._problem_at(q), self._basis_at(q), significant)
         return known
+
+    def _in_coupling(
+        self, problem: Equation, basis: Basis, significant: SignificantDegrees
+    ) -> StationaryEquation:
+        """Return the equation in the coupling of a problem in a basis."""
+        return equation_in(problem, basis, self.path.sign, self.geometry, significant, self.truncation)
 
     def _problem_at(self, q: float) -> Equation:
         """Return the problem at q."""
@@ -374,7 +372,7 @@ def placed(source: StationaryEquation, values: Floats, target: StationaryEquatio
 def _basis_along(path: Path, equation: StationaryEquation) -> Basis:
     """Return the basis of an equation, or that of densities with the symmetries of all confinements only."""
     basis, problem = equation.basis, equation.problem
-    if not path.moves_forces:
+    if not (path.moves_forces or path.carries_current):
         return basis
     if not path.zonal:
         assert basis.invariants is not None

@@ -20,10 +20,12 @@ import numpy as np
 
 from meanfield import Equation
 
-from ..bases import Floats, Integers
+from ..bases import Basis, Floats, Integers
+from ..current import CurrentEquation
 from ..equation import Evaluation, StationaryEquation
 from ..nodal import NodalEquation
 from ..projectors import plus_projector
+from ..significant import SignificantDegrees
 from .equation import ParameterEquation, placed
 
 if TYPE_CHECKING:
@@ -45,18 +47,15 @@ class LawEquation(ParameterEquation):
     def linearise(self, b: Floats, q: float, moments: Floats) -> tuple[Floats, Floats]:
         """Return the Jacobian and the derivative in q, rotation deflated."""
         law, unknown, coupling = self._law(b, q)
-        weights = law.weighted(unknown, coupling)
-
-        def response(change: Floats) -> Floats:
-            return np.asarray(self.scales * self.basis.means(law.covariances_with(change, weights)))
-
-        directions = np.diag(law.scales / self.scales)
-        changes = law.drift_changes(unknown, coupling, directions)
-        jacobian = np.eye(b.size) - np.array([response(change) for change in changes]).T
+        changes = law.drift_changes(unknown, coupling, np.diag(law.scales / self.scales))
+        slope = np.broadcast_to(self._slope(b, q), changes.shape[1:])
+        moved = law.responses(unknown, coupling, np.concatenate([changes, slope[None]]))
+        *along, along_q = (self.scales * self.basis.means(each) for each in moved)
+        jacobian = np.eye(b.size) - np.array(along).T
         generator = self.basis.rotation(moments)
         if generator is not None:
             jacobian = plus_projector(jacobian, (self.scales * generator.T).T)
-        return jacobian, -response(self._slope(b, q))
+        return jacobian, -along_q
 
     def negative(self, jacobian: Floats, q: float) -> int:
         """Return the number of eigenvalues of the Jacobian with negative real parts."""
@@ -69,7 +68,8 @@ class LawEquation(ParameterEquation):
     def moment_slopes(self, solution: "Solution") -> Floats:
         """Return the derivatives of the moments along the tangent of a solution."""
         law, unknown, coupling = self._law(solution.b, solution.q)
-        return law.covariances_with(self._nodal_slope(solution), law.weighted(unknown, coupling))
+        (moved,) = law.responses(unknown, coupling, self._nodal_slope(solution)[None])
+        return np.asarray(moved)
 
     def direction_of(self, departure: "Departure", b: Floats, q: float) -> Floats:
         """Return the direction in the unknowns of a departure in the coupling, whose unknowns are means as well."""
@@ -86,13 +86,8 @@ class LawEquation(ParameterEquation):
     def _slope(self, b: Floats, q: float) -> Floats:
         """Return the derivative of the field in q at fixed means on the nodes."""
         law, unknown, coupling = self._law(b, q)
-        role, own = self.problem.place_of(self.path.name)
         _, unit = self.path.beyond(q)
-        slope: Floats = np.zeros(())
-        if role == "noise":
-            slope = -unit / law.problem.positive_noise * law.drift_field(unknown, coupling)
-        elif role == self.problem.law_field:
-            slope = unit * law.law_slope(unknown, coupling, own)
+        slope = unit * law.place_slope(unknown, coupling, *self.problem.place_of(self.path.name))
         return slope + self._force_slope(q) if self.path.moves_forces else slope
 
     def _law(self, b: Floats, q: float) -> tuple[NodalEquation, Floats, float]:
@@ -106,3 +101,18 @@ class LawEquation(ParameterEquation):
         """Return whether the nodes resolve the density."""
         law, unknown, coupling = self._law(b, q)
         return law._nodes_suffice(unknown, coupling, moments)
+
+
+class CurrentLawEquation(LawEquation):
+    """The equation along a path of densities with a current, also where something reflects the problem."""
+
+    def _in_coupling(
+        self, problem: Equation, basis: Basis, significant: SignificantDegrees
+    ) -> StationaryEquation:
+        return CurrentEquation(problem, basis, self.path.sign, self.geometry, significant, self.truncation)
+
+    def _force_slope(self, q: float) -> Floats:
+        """Return the derivative of the drift of the confinement in q on the grid."""
+        law = self.frozen(q)
+        assert isinstance(law, CurrentEquation)
+        return law.forcing(self._in_forces(self._coefficients(q).force_slopes).confinement)

@@ -23,6 +23,7 @@ from meanfield.equations import Interaction, at_uniform
 
 from ..bases import EPS, Floats, Integers, multiples
 from ..bases.confining import ConfiningField, axial_places
+from ..domains import solvers_of
 from ..factors import FactorAlong, kinked_among
 from ..significant import (
     COMPARED_BY,
@@ -242,9 +243,14 @@ class Path:
         """The greatest common divisor of the degrees of the confinement at all values, 0 without one."""
         return common_symmetry(self.samples)
 
+    @functools.cached_property
+    def carries_current(self) -> bool:
+        """Whether stationary densities have a flux at some value."""
+        return any(solvers_of(each).geometry.carries_current(each) for each in self.samples)
+
     def keeps(self, axis: float) -> bool:
-        """Return whether the confinement is even about an axis of the circle at all values."""
-        return keep_axis(self.samples, axis)
+        """Return whether at all values the confinement is even about an axis of the circle, and nothing has a flux."""
+        return not self.carries_current and keep_axis(self.samples, axis)
 
     def _confining_scale(self, problem: Equation) -> float:
         """Return the largest multiplier of a confinement over the noise."""
@@ -279,7 +285,10 @@ class Path:
             force_slopes = self.unit * moving.force_derivatives(self.name, degree)
             if not self._even:
                 force_slopes = force_slopes - 1j * self.unit * moving.sine_force_derivatives(self.name, degree)
-        slopes = self.unit * at_uniform(beside).attraction_derivatives(self.name, degree)
+        uniform, slopes = at_uniform(beside), np.zeros(degree + 1)
+        # A common frequency turns what grows from the uniform density and changes it in nothing else.
+        if self.name in uniform.problem.parameters:
+            slopes = self.unit * uniform.attraction_derivatives(self.name, degree)
         return Coefficients(at_uniform(problem).attractions(degree), slopes, forces, force_slopes)
 
     def significant(self, degrees: Integers) -> SignificantDegrees:
