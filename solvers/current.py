@@ -15,20 +15,18 @@ follows, and the residual
 The mean velocity of the particles is :math:`D\langle g\rangle_\rho`, the flux times :math:`2\pi`.
 
 A change :math:`dg` changes the moments m by :math:`dm = L^{-1}B[\rho\,dg]`, L being the matrix of the linear
-equation and B its right-hand side. With the solution y of :math:`L^Ty = \chi` and the function w of which the values
-are those of the form :math:`y\cdot B[f] = \langle w f\rangle`, a mean changes by
-:math:`d\langle\chi\rangle = \langle w\rho\,dg\rangle`.
+equation and B its right-hand side. With the solution y of :math:`L^Ty = \chi` and the function w of
+:math:`y\cdot B[f] = \langle w f\rangle`, a mean changes by :math:`d\langle\chi\rangle = \langle w\rho\,dg\rangle`.
 """
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-import scipy.linalg
-from numpy.typing import NDArray
 
 from meanfield.records import MEAN_VELOCITY
 
 from .bases import Floats, Gibbs, Integers
+from .drift_matrix import Complexes, DriftMatrix
 from .equation import Evaluation, StationaryEquation
 from .law_eigenvalues import regularised_velocity, rounding_of, velocity_slopes
 from .nodal import NodalEquation
@@ -39,7 +37,6 @@ if TYPE_CHECKING:
 # Most resolved degrees over the symmetry, for the density is solved for by a dense matrix of twice as many rows,
 # and how many to begin with.
 MOST, FEWEST = 512, 64
-Complexes = NDArray[np.complex128]
 
 
 class Slopes(NamedTuple):
@@ -70,22 +67,22 @@ class AtRest:
     def __init__(self, equation: "CurrentEquation", drift: Floats) -> None:
         self._equation = equation
         spectrum = equation._spectrum(drift)
-        self._factor = scipy.linalg.lu_factor(equation._matrix(spectrum, 0.0), check_finite=False)
-        self.moments = self._solved(equation._sides(spectrum))
+        self._matrix = equation._matrix(spectrum)
+        self.moments = self._matrix.solve(equation._sides(spectrum))
         self.density = equation._density_on_grid(self.moments, drift.size)
-
-    def _solved(self, sides: Floats, transposed: int = 0) -> Floats:
-        solved: Floats = scipy.linalg.lu_solve(self._factor, sides.T, trans=transposed, check_finite=False)
-        return solved.T
 
     def responses(self, changes: Floats) -> Floats:
         """Return the changes of the moments of cells 1..N under changes of the drift, one row each."""
-        return self._solved(self._equation._sides(self._equation._spectrum(changes * self.density)))
+        return self._matrix.solve(self._equation._sides(self._equation._spectrum(changes * self.density)))
 
     def weight(self, form: Floats) -> Floats:
         """Return the function w of a linear form of the moments of cells 1..N, (points,), see the module."""
-        sine, cosine = np.split(self._solved(form, 1), 2)
+        sine, cosine = np.split(self._matrix.solve(form, transposed=True), 2)
         return self._equation._whole_series(cosine + 1j * sine)
+
+    def change_on_grid(self, moments: Floats) -> Floats:
+        """Return the change of the density on the grid from those of its moments of cells 1..N."""
+        return self._equation._density_on_grid(moments, self.density.size, 0.0)
 
     def form(self, values: Floats) -> Floats:
         """Return the linear form of the moments that is the mean of a function times a density of mean zero."""
@@ -111,7 +108,7 @@ class CurrentEquation(NodalEquation):
         self._drive = self._coefficients(drive)
         self._radial = None if radial is None else self._coefficients(radial)
 
-    def _coefficients(self, of_degrees: Floats) -> tuple[float, Complexes]:
+    def _coefficients(self, of_degrees: Any) -> tuple[float, Complexes]:
         """Return the mean and the coefficients of the cells of a drive that lags, from those by degree."""
         return float(of_degrees[0]), of_degrees[self._own_degrees] * self._ahead
 
@@ -123,7 +120,7 @@ class CurrentEquation(NodalEquation):
         """Return residual and density, with the mean velocity in the place of log Z, at (b, q)."""
         velocities = self._drift(b, q)
         found = AtRest(self, velocities)
-        stacked = self._stacked(found.moments, 1.0)
+        stacked = self.stacked(found.moments, 1.0)
         mean = float(np.mean(velocities * found.density))
         residual = b - self.scales * self.basis.means(stacked)
         return Evaluation(residual, Gibbs(stacked, self.problem.positive_noise * mean))
@@ -141,7 +138,7 @@ class CurrentEquation(NodalEquation):
     def moment_slopes(self, solution: "Solution") -> Floats:
         """Return the derivatives of the moments along the tangent of a solution."""
         slopes = self._slopes(solution.b, solution.q)
-        return self._stacked(slopes.moments @ solution.tangent_b + slopes.along_q * solution.tangent_q, 0.0)
+        return self.stacked(slopes.moments @ solution.tangent_b + slopes.along_q * solution.tangent_q, 0.0)
 
     def field_bound(self, b: Floats, q: float) -> float:
         """Return the largest modulus of g."""
@@ -162,7 +159,7 @@ class CurrentEquation(NodalEquation):
         cells = self.basis.cells - 1
         return np.concatenate([cells, self.basis.nodes + cells])
 
-    def _stacked(self, moments: Floats, mass: float) -> Floats:
+    def stacked(self, moments: Floats, mass: float) -> Floats:
         """Return moments in the layout of the basis from those of cells 1..N and that of cell 0."""
         cosine, sine = np.split(moments, 2)
         return np.concatenate([[mass], cosine, [0.0], sine])
@@ -194,7 +191,12 @@ class CurrentEquation(NodalEquation):
         if self._radial is None:
             return drive, slope, None, rounding_of(slopes)
         terms = self._radial[1] * moments
-        return drive, slope, self._series(terms, self._radial[0]), rounding_of(slopes, self._radial[0], terms)
+        return (
+            drive,
+            slope,
+            self._series(terms, self._radial[0]),
+            rounding_of(slopes, np.array(self._radial[0]), terms),
+        )
 
     def _ratio(self, q: float) -> float:
         """Return kappa/D."""
@@ -235,7 +237,7 @@ class CurrentEquation(NodalEquation):
         radial: tuple[float, Complexes] | None,
         shares: float = 0.0,
     ) -> Floats:
-        """Return the derivatives of v along those of the drives: kernels times moments, and shares of their means."""
+        """Return the changes of v with the drives: with kernels times moments, and shares of their means."""
         by_drive, by_slope, by_radial = velocity_slopes(self.problem.velocity, *self._averages(b))
         changes = by_drive * self._series(drive[1] * moments, shares * drive[0])
         changes += by_slope * self._series(1j * self._own_degrees * drive[1] * moments)
@@ -259,6 +261,19 @@ class CurrentEquation(NodalEquation):
         changes = self._velocity_changes(b, self._own_moments(b), self._coefficients(slopes.drive), radial, 1.0)
         return np.asarray(self._ratio(q) * changes + slopes.speed * velocities)
 
+    def forced_field(self, forces: Floats) -> Floats:
+        """Return the drift on the grid of a confinement -V/D that is a sum of the modes."""
+        cosine, sine = np.split(forces, 2)
+        whole = np.zeros(int(self.basis.cells[-1]), dtype=complex)
+        whole[self.basis.cells - 1] = cosine - 1j * sine
+        return self.forcing(whole)
+
+    def form_of(self, chi: Floats) -> Floats:
+        """Return the linear form of the moments of cells 1..N that is the mean of a sum of the modes."""
+        form = np.zeros(2 * self.basis.nodes)
+        form[self._places] = chi
+        return form
+
     def place_slope(self, b: Floats, q: float, role: str, own: str) -> Floats:
         """Return the derivative of what the law has in g in a parameter of the equation, at fixed moments."""
         if role == "coupling":
@@ -267,22 +282,11 @@ class CurrentEquation(NodalEquation):
 
     def responses(self, b: Floats, q: float, changes: Floats) -> Floats:
         """Return the changes of all moments under changes of g on the grid, one row each."""
-        return np.array([self._stacked(row, 0.0) for row in self.at_rest(b, q).responses(changes)])
+        return np.array([self.stacked(row, 0.0) for row in self.at_rest(b, q).responses(changes)])
 
-    def _matrix(self, velocities: Complexes, speed: float) -> Floats:
+    def _matrix(self, spectrum: Complexes, speed: float = 0.0) -> DriftMatrix:
         """Return the matrix of the linear equation of the moments of cells 1..N from the coefficients of g."""
-        count = self.basis.nodes
-        near = scipy.linalg.toeplitz(velocities[:count], velocities[:count].conj())
-        far = scipy.linalg.hankel(velocities[2 : count + 2], velocities[count + 1 : 2 * count + 1])
-        total, difference = near + far, near - far
-        degrees = np.diag(self.basis.symmetry * np.arange(1.0, count + 1.0))
-        turn = speed * np.eye(count)
-        return np.block(
-            [
-                [degrees - total.imag, difference.real - turn],
-                [turn - total.real, degrees - difference.imag],
-            ]
-        )
+        return DriftMatrix(spectrum, speed, self.basis.symmetry)
 
     def _spectrum(self, values: Floats) -> Complexes:
         """Return the coefficients of e^(ik phi), k = 0..2N, of functions on the grid, rows each."""
@@ -293,11 +297,11 @@ class CurrentEquation(NodalEquation):
         inside = spectrum[..., 1 : self.basis.nodes + 1]
         return np.concatenate([inside.imag, inside.real], axis=-1)
 
-    def _density_on_grid(self, moments: Floats, points: int) -> Floats:
-        """Return the density of mean one on the grid from its moments of cells 1..N."""
+    def _density_on_grid(self, moments: Floats, points: int, mean: float = 1.0) -> Floats:
+        """Return the density of a mean on the grid from its moments of cells 1..N."""
         cosine, sine = np.split(moments, 2)
         waves = np.zeros(points // 2 + 1, dtype=complex)
-        waves[1 : self.basis.nodes + 1], waves[0] = cosine - 1j * sine, 1.0
+        waves[1 : self.basis.nodes + 1], waves[0] = cosine - 1j * sine, mean
         return np.asarray(np.fft.irfft(waves, points, norm="forward"))
 
     def _slopes(self, b: Floats, q: float) -> Slopes:

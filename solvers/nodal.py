@@ -82,6 +82,10 @@ class NodalEquation(StationaryEquation):
             return -self.drift_field(b, q) / self.problem.positive_noise
         return self.law_slope(b, q, own) if role == self.problem.law_field else np.zeros(())
 
+    def forced_field(self, forces: Floats) -> Floats:
+        """Return the field of a confinement on the nodes that is a sum of the modes."""
+        return np.array(self.basis.synthesise(forces))
+
     def responses(self, b: Floats, q: float, changes: Floats) -> Floats:
         """Return the changes of all moments under changes of the field on the nodes, one row each."""
         weights = self.weighted(b, q)

@@ -24,7 +24,6 @@ mode which is nearest to critical. Mode k of any law becomes critical turning wi
 from collections.abc import Sequence
 
 import numpy as np
-import scipy.linalg
 
 from meanfield import Equation, Number, critical_couplings
 from meanfield.equations import Capability
@@ -32,7 +31,8 @@ from meanfield.records import ANGULAR_VELOCITY
 from meanfield.theory import plain_number
 
 from .bases import EPS, Basis, Floats, Gibbs, Integers
-from .current import Complexes, CurrentEquation, Slopes
+from .current import CurrentEquation, Slopes
+from .drift_matrix import Complexes
 from .equation import Evaluation, StationaryEquation
 from .significant import SignificantDegrees
 
@@ -84,7 +84,7 @@ class RotatingEquation(CurrentEquation):
     def evaluate(self, b: Floats, q: float) -> Evaluation:
         """Return residual and density, with the angular velocity in the place of log Z, at (b, q)."""
         moments, speed = self._solved(b, q)
-        stacked = self._stacked(moments, 1.0)
+        stacked = self.stacked(moments, 1.0)
         turned, sine = self._rotation(b)
         residual = b - self.scales * self.basis.means(stacked) + turned * float(sine @ b)
         return Evaluation(residual, Gibbs(stacked, self.problem.noise * speed))
@@ -127,9 +127,9 @@ class RotatingEquation(CurrentEquation):
         sides, turned = self._sides(spectrum), self._turned(b)
         speed, fastest = self._first_speed(b, spectrum), float(np.abs(spectrum).sum())
         for _ in range(STEPS):
-            factor = scipy.linalg.lu_factor(self._matrix(spectrum, speed), check_finite=False)
-            moments = scipy.linalg.lu_solve(factor, sides, check_finite=False)
-            faster = scipy.linalg.lu_solve(factor, _quarter(moments), check_finite=False)
+            matrix = self._matrix(spectrum, speed)
+            moments = matrix.solve(sides)
+            faster = matrix.solve(_quarter(moments))
             image, change = (self.scales * each[self._places] for each in (moments, faster))
             step = -float(image @ turned) / float(change @ turned)
             if not abs(step) > SHORT * (1.0 + fastest + abs(speed)):
@@ -166,7 +166,7 @@ class RotatingEquation(CurrentEquation):
         if np.any(b):
             sides = np.vstack([sides, _quarter(moments)])
         matrix = self._matrix(self._spectrum(velocities), speed)
-        found: Floats = np.asarray(np.linalg.solve(matrix, sides.T), dtype=float)
+        found = matrix.solve(sides).T
         if not np.any(b):
             return Slopes(found[:, :-1], found[:, -1])
         along, along_q, faster = found[:, :-2], found[:, -2], found[:, -1]

@@ -319,9 +319,7 @@ class ParameterEquation(StationaryEquation):
             self._frozen[q] = known = self._in_coupling(self._problem_at(q), self._basis_at(q), significant)
         return known
 
-    def _in_coupling(
-        self, problem: Equation, basis: Basis, significant: SignificantDegrees
-    ) -> StationaryEquation:
+    def _in_coupling(self, problem: Equation, basis: Basis, significant: SignificantDegrees) -> StationaryEquation:
         """Return the equation in the coupling of a problem in a basis."""
         return equation_in(problem, basis, self.path.sign, self.geometry, significant, self.truncation)
 

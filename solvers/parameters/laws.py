@@ -106,9 +106,7 @@ class LawEquation(ParameterEquation):
 class CurrentLawEquation(LawEquation):
     """The equation along a path of densities with a current, also where something reflects the problem."""
 
-    def _in_coupling(
-        self, problem: Equation, basis: Basis, significant: SignificantDegrees
-    ) -> StationaryEquation:
+    def _in_coupling(self, problem: Equation, basis: Basis, significant: SignificantDegrees) -> StationaryEquation:
         return CurrentEquation(problem, basis, self.path.sign, self.geometry, significant, self.truncation)
 
     def _force_slope(self, q: float) -> Floats:

@@ -249,7 +249,7 @@ class Path:
         return any(solvers_of(each).geometry.carries_current(each) for each in self.samples)
 
     def keeps(self, axis: float) -> bool:
-        """Return whether at all values the confinement is even about an axis of the circle, and nothing has a flux."""
+        """Return whether at all values the confinement is even about an axis of the circle and densities rest."""
         return not self.carries_current and keep_axis(self.samples, axis)
 
     def _confining_scale(self, problem: Equation) -> float:

@@ -8,6 +8,7 @@ from ..bases import Basis, Floats, Integers
 from ..geometry import Complement
 from ..sphere.complements import AzimuthalComplement
 from .blocks import ComplementaryBlock, GradientBlock, SoftmaxBlock
+from .current_states import CurrentBlock, CurrentState
 from .law_blocks import CircleBlock, OddBlock, ZonalBlock
 from .law_states import LawState, SoftmaxState
 from .plane import Plane
@@ -38,6 +39,8 @@ def state_at(plane: Plane, basis: Basis, place: tuple[float, float], b: Floats) 
     coefficients = plane.coefficients(*place, basis.degrees, basis)
     if plane.of_gradient:
         return GradientState(weighted, place, coefficients, b)
+    if plane.carries_current:
+        return CurrentState(plane, weighted, place, coefficients, b)
     kind: type[LawState] = LawState if plane.problem.lacks(Capability.GIBBS_MAP) else SoftmaxState
     return kind(plane, weighted, place, coefficients, b)
 
@@ -47,6 +50,8 @@ def block_at(state: AtState, plane: Plane, complement: Complement, degrees: Inte
     kind: type[ComplementaryBlock] = GradientBlock
     if isinstance(state, SoftmaxState):
         kind = SoftmaxBlock
+    elif isinstance(state, CurrentState):
+        kind = CurrentBlock
     elif isinstance(state, LawState):
         kind = CircleBlock
         if isinstance(complement, AzimuthalComplement):

@@ -178,7 +178,7 @@ class Perturbed:
     def in_place(self) -> Floats:
         """The derivatives of the same in x and q at fixed moments, (2, 3, n)."""
         known = np.array([self._velocity, self.change, self.across])
-        return self._state.slopes_in_place(known, self._in_law, False)
+        return self._state.slopes_in_place(known, self._in_law)
 
     @computed_once
     def _velocity(self) -> Floats:

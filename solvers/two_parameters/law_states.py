@@ -14,7 +14,8 @@ derivative along any change :math:`d\!f` of the field
           + \langle\tilde\chi\, dg\rangle .
 """
 
-from typing import Any, cast
+from collections.abc import Callable
+from typing import cast
 
 import numpy as np
 
@@ -109,9 +110,14 @@ class LawState(AtState):
     @computed_once
     def nodal_slopes(self) -> Floats:
         """The derivatives of the field in x and q at fixed moments on the nodes, (2, ...)."""
-        return self.slopes_in_place(
-            self._law.drift_field(*self._at), lambda own: self._law.law_slope(*self._at, own), True
-        )
+        law = self._law
+        found = np.zeros((2, *law.drift_field(*self._at).shape))
+        for name, changes in zip(self._plane.names, self.coefficients.place.slopes, strict=True):
+            slope = law.place_slope(*self._at, *self._plane.roles[name])
+            found += np.multiply.outer(changes, np.broadcast_to(slope, found.shape[1:]))
+        if np.any(forces := self.coefficients.slopes[1]):
+            found += np.array([law.forced_field(row) for row in forces])
+        return found
 
     @computed_once
     def slopes(self) -> Floats:
@@ -130,7 +136,7 @@ class LawState(AtState):
             self.mean(both * change + deviation * curvature)
             for change, curvature in zip(self.field_changes, curvatures, strict=True)
         ]
-        moved = self.slopes_in_place(along, lambda own: law.law_slope_change(*self._at, own, scaled), False)
+        moved = self.slopes_in_place(along, lambda own: law.law_slope_change(*self._at, own, scaled))
         in_place = [
             self.mean(both * slope + deviation * change)
             for slope, change in zip(self.nodal_slopes, moved, strict=True)
@@ -156,7 +162,8 @@ class LawState(AtState):
         for amount in amounts.tolist():
             moved = b + amount * law.scales * direction
             (along,) = law.drift_changes(moved, q, (law.scales * changes)[None])
-            rows.append(law.basis.means(law.covariances_with(along, law.weighted(moved, q))))
+            (response,) = law.responses(moved, q, along[None])
+            rows.append(law.basis.means(response))
         return np.array(rows)
 
     def asymmetry(self, null: tuple[Floats, Floats]) -> float:
@@ -170,7 +177,7 @@ class LawState(AtState):
         """Return whether the quadrature resolves the density."""
         return self._law._nodes_suffice(*self._at, self.gibbs.moments)
 
-    def slopes_in_place(self, linear: Floats, of_law: Any, forced: bool) -> Floats:
+    def slopes_in_place(self, linear: Floats, of_law: Callable[[str], Floats]) -> Floats:
         """Return the derivatives in x and q of what is proportional to kappa/D and depends on the law, (2, ...).
 
         Parameters
@@ -179,8 +186,6 @@ class LawState(AtState):
             Its values on the nodes.
         of_law
             A function of the name of a parameter of the law that returns the derivatives in it.
-        forced
-            Whether the field of the confinement belongs to it.
         """
         place, noise = self.coefficients.place, self.coefficients.place.problem.positive_noise
         found = np.zeros((2, *linear.shape))
@@ -195,8 +200,6 @@ class LawState(AtState):
             else:
                 continue
             found += np.multiply.outer(changes, slope)
-        if forced and np.any(forces := self.coefficients.slopes[1]):
-            found += np.array([self._law.basis.synthesise(row).copy() for row in forces])
         return found
 
     def _response(self, change: Floats) -> Floats:

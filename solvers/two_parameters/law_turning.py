@@ -12,12 +12,14 @@ last coefficients: the velocity of nGPT is analytic only as far as the average o
 """
 
 import math
+from collections.abc import Callable
 
 import numpy as np
 
 from ..bases import EPS, Basis, Floats
 from ..circle.complements import Complement
 from .blocks import ComplementaryBlock
+from .current_states import CurrentBlock
 from .law_states import LawState
 from .plane import Plane
 from .system import Borders
@@ -89,13 +91,9 @@ class _Branch:
     """The densities that are born at a branch point; parameters are those of :func:`turning_of_law`."""
 
     def __init__(self, block: ComplementaryBlock, null: Borders, plane: Plane, last: int) -> None:
-        self.state, signs = _born(block, plane)
+        self.state, placed = _born(block, plane)
         self.degrees, self.weights = self.state.weighted.basis.degrees, self.state.weighted.weights
-        self.chi, self.phi = np.zeros((2, self.degrees.size))
-        known = np.isin(block.degrees, self.degrees)
-        places = np.searchsorted(self.degrees, block.degrees[known])
-        self.chi[places] = (signs * block.weights * null[1])[known]
-        self.phi[places] = (signs * null[0] / block.weights)[known]
+        self.chi, self.phi = placed(block.weights * null[1]), placed(null[0] / block.weights)
         size, square = self.state.field_along(self.phi)
         self.phi /= size
         self.unit = 4.0 * float(self.chi @ self.phi) * square / size**2
@@ -139,13 +137,22 @@ class _Branch:
         return size * float(FIRST.derivative(odd, amplitude)), size * FIRST.error(odd, amplitude, rounding)
 
 
-def _born(block: ComplementaryBlock, plane: Plane) -> tuple[LawState, Floats]:
-    """Return the state among the densities that are born, and the signs there of the modes of the block.
+def _born(block: ComplementaryBlock, plane: Plane) -> tuple[LawState, Callable[[Floats], Floats]]:
+    """Return the state among the densities that are born, and what takes values on the modes of the block there.
 
     Those of sines are even about the other axis of the state on the circle.
     """
     state, complement, degrees = block.state, block.complement, block.degrees
     assert isinstance(state, LawState)
+    if isinstance(block, CurrentBlock):
+        halved, own = block.halved, block.places
+
+        def among(values: Floats) -> Floats:
+            found = np.zeros(halved.unknown.size)
+            found[own] = values
+            return found
+
+        return halved, among
     basis = state.weighted.basis
     axis, unknown, signs = basis.axis, state.unknown, np.ones(degrees.size)
     if complement.odd:
@@ -155,7 +162,17 @@ def _born(block: ComplementaryBlock, plane: Plane) -> tuple[LawState, Floats]:
         signs = np.where((degrees - complement.residue) // basis.symmetry % 2, -1.0, 1.0)
     named = np.zeros(int(max(basis.degrees[-1], degrees[-1])) + 1)
     named[complement.born_symmetry :: complement.born_symmetry] = 1.0
-    return state.among(_resolving(basis_of(plane, named, state.place, axis), basis), unknown), signs
+    born = state.among(_resolving(basis_of(plane, named, state.place, axis), basis), unknown)
+    every = born.weighted.basis.degrees
+    known = np.isin(degrees, every)
+    places = np.searchsorted(every, degrees[known])
+
+    def placed(values: Floats) -> Floats:
+        found = np.zeros(every.size)
+        found[places] = (signs * values)[known]
+        return found
+
+    return born, placed
 
 
 def _resolving(born: Basis, basis: Basis) -> Basis:

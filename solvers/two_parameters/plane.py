@@ -91,6 +91,11 @@ class Plane:
         return any(role == "noise" for role, _ in self.roles.values())
 
     @computed_once
+    def carries_current(self) -> bool:
+        """Whether stationary densities have a flux somewhere in the plane."""
+        return any(solvers_of(each).geometry.carries_current(each) for each in self.samples)
+
+    @computed_once
     def confined(self) -> bool:
         """Whether there is a confinement, so that rotations are not free and the uniform density is no state."""
         return self.problem.confinement is not None
@@ -275,6 +280,8 @@ class Plane:
             does where beta changes its sign: its states solve another equation.
         """
         law = self._moved(self.problem.law, self.problem.law_field, x, q)
+        if self.carries_current:
+            return law
         if self._moves_velocity and bool(why := law.lacks(Capability.GIBBS_MAP)) == self._has_gibbs_map:
             raise InvalidInput(f"states of {law.name} solve another equation there; {why or 'it has a Gibbs map'}")
         return law
@@ -284,8 +291,8 @@ class Plane:
         return self.potential_of(self.law_at(x, q))
 
     def potential_of(self, law: Any) -> Any:
-        """Return the interaction potential of a law, or that of the same linearisation at uniform."""
-        return law.at_uniform(self.problem.domain) if self._moves_velocity else law
+        """Return the interaction potential of a law, or that of the same linearisation at uniform without a lag."""
+        return law.unlagged.at_uniform(self.problem.domain) if self._moves_velocity else law
 
     def confinement_at(self, x: float, q: float) -> Any:
         """Return the confinement at x and q, also where it vanishes and the equation has none."""
@@ -331,7 +338,9 @@ class Plane:
     def multiplier_slopes(self, potential: Any, name: str, degree: int) -> Any:
         """Return the derivatives of the multipliers of a potential in a parameter up to a degree, longdouble."""
         role, own = self.roles[name]
-        if role != self.problem.law_field:
+        # A lag and a common frequency are none of the law that turns by them.
+        turns = own not in self.problem.velocity.unturned.unlagged.parameter_values()
+        if role != self.problem.law_field or turns:
             return np.zeros(degree + 1, dtype=np.longdouble)
         return potential.multiplier_derivatives(own, self.problem.domain, degree).astype(np.longdouble)
 

@@ -21,6 +21,7 @@ from ..newton import POLISHED, ROUNDING, correct
 from ..significant import confining_degree, keep_axis
 from ..sizing import stationary_equation
 from ..solution import Solution
+from .at_place import state_at
 from .extended import ExtendedEquation
 from .plane import COUPLING, Plane
 from .unknowns import SIGNIFICANT, Pair, basis_of, significant_degrees, with_or_without_axis, without_axis
@@ -198,6 +199,8 @@ def plane_of(start: Start, names: tuple[str, str], interval: tuple[float, float]
     reference = significant_degrees(bare, x, q, partial(multiples, 1))
     unit = float(high - low) if other == names[0] else _unit(start, bare, x, q, reference)
     plane = Plane(problem, names, interval, unit, x / unit, None, reference)
+    if plane.carries_current:
+        return plane
     if not plane.zonal:
         return replace(plane, axis=0.0)
     equation = stationary_equation(solvers_of(problem).geometry, problem)
@@ -216,6 +219,10 @@ def _unit(start: Start, bare: Plane, x: float, q: float, reference: Integers) ->
     InvalidInput
         If nothing depends on it.
     """
+    if bare.carries_current:
+        place, basis, b = located(start, bare, start.first)
+        state = state_at(bare, basis, place, b)
+        return 1.0 / _dependence(bare, float(np.abs(state.slopes[0]).max()))
     lengths = moments_of(start.problem.domain, start.layout, *start.first).lengths
     coefficients = bare.coefficients(x, q, reference)
     moments = np.zeros(reference.size)
@@ -224,12 +231,16 @@ def _unit(start: Start, bare: Plane, x: float, q: float, reference: Integers) ->
     attractions, forces = coefficients.slopes
     # The direction that is critical beside a state has modes that this does not.
     weights = np.ones(reference.size) if start.uniform or start.kind == "branch point" else moments
-    change = float(np.abs(attractions[0] * weights + forces[0]).max(initial=0.0))
+    return 1.0 / _dependence(bare, float(np.abs(attractions[0] * weights + forces[0]).max(initial=0.0)))
+
+
+def _dependence(bare: Plane, change: float) -> float:
+    """Return a change of the states with the second parameter, refusing one that is none."""
     if not change > 0.0:
         raise InvalidInput(
             f"the states do not depend on {bare.other}; take another second parameter with against=..."
         )
-    return 1.0 / change
+    return change
 
 
 def located(start: Start, plane: Plane, moments: Pair) -> tuple[tuple[float, float], Basis, Floats]:
@@ -362,11 +373,6 @@ def require_followed(start: Start) -> None:
         If a confinement has kinks on a sphere.
     """
     problem = start.problem
-    if solvers_of(problem).geometry.carries_current(problem):
-        raise InvalidInput(
-            "curves of states that carry a current are not followed, and nothing reflects this equation; take a "
-            "confinement with a reflection axis"
-        )
     if problem.confinement is not None and (start.has_orders or not problem.zonal):
         require(problem, Capability.GIBBS_MAP, "curves of states without an axis in a confinement")
     if confining_degree(problem) is None and not solvers_of(problem).geometry.takes_kinks:

@@ -88,7 +88,8 @@ def uneven_basis(plane: Plane, lengths: Floats, place: tuple[float, float]) -> F
     NotResolved
         If it has too many significant modes.
     """
-    require(plane.problem, Capability.GIBBS_MAP, "curves of states without an axis on the circle")
+    if not plane.carries_current:
+        require(plane.problem, Capability.GIBBS_MAP, "curves of states without an axis on the circle")
     even = basis_of(plane, lengths, place, 0.0)
     if not plane.confined:
         # A mode that is strong keeps its phase: axes, if there are any, are where it has crests and troughs.

@@ -124,15 +124,6 @@ def test_rotators_in_a_field_of_two_wells_settle_in_one_of_them():
         assert smallest[1] < 1e-7
 
 
-def test_states_with_a_current_are_followed_in_the_coupling_only():
-    law = CommonFrequency(Transformer(1.0), 0.3)
-    problem = ContinuityEquation(Circle(), law, coupling=1.0, confinement=UNEVEN)
-    with pytest.raises(
-        InvalidInput, match="carry a current, and such are followed in the coupling only, not in beta"
-    ):
-        bifurcation_diagram(problem, (0.5, 2.0), parameter="beta")
-
-
 def test_a_frequency_alone_is_still_left_to_the_frame_that_rotates():
     problem = ContinuityEquation(Circle(), CommonFrequency(Kuramoto(), 0.3), coupling=3.0)
     with pytest.raises(InvalidInput, match="leave it out for the frame that rotates with it"):

@@ -9,7 +9,6 @@ from scipy.special import eval_gegenbauer
 from meanfield import (
     Circle,
     ContinuityEquation,
-    CurvePoint,
     External,
     InvalidInput,
     NormalisedAttention,
@@ -249,12 +248,6 @@ def test_softmax_turns_where_its_normal_form_does():
 
 
 def test_what_is_not_followed_is_refused():
-    uneven = External(cosine=(0.005, 0.05), sine=(0.0, 0.025, 0.01))
-    current = equation_of(Circle(), NormalisedAttention(3.0), coupling=3.0, confinement=uneven)
-    moments = np.array([1.0, 0.5, 0.1]), np.array([0.0, 0.1, 0.0])
-    fold = CurvePoint(current, "fold", ("beta", "coupling"), *moments, layout="order")
-    with pytest.raises(InvalidInput, match="states that carry a current are not followed"):
-        curve(fold, "beta", (2.5, 3.5))
     lagged = equation_of(Circle(), PhaseLag(Transformer(2.0), 0.3))
     wave = bifurcation_diagram(lagged, relative=(0.9, 1.2), rates=False, depth=1).events("branch point")[0]
     with pytest.raises(InvalidInput, match="curves of special points need a map"):

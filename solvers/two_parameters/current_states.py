@@ -1,0 +1,118 @@
+r"""Stationary states that carry a current, at a point of the plane of two parameters.
+
+The drift g of a density with moments a and the change of the density with it are those of :mod:`solvers.current`:
+a mean changes by :math:`d\langle\chi\rangle = \langle w\rho\,dg\rangle`, w being the weight of :math:`\chi`. With
+the unknowns of :mod:`solvers.two_parameters.states`
+
+.. math:: J = 1 - S\,\frac{\partial\langle c\rangle}{\partial g}\,\partial_a g\,S^{-1}, \qquad
+          \partial_x G = -S\,\frac{\partial\langle c\rangle}{\partial g}\,\partial_x g .
+
+The change of :math:`\langle\chi\rangle` under a change u of the moments, with :math:`g_u = \partial_a g\,u` and the
+change :math:`\rho_u` of the density, has along any change :math:`dg` of the drift the derivative
+
+.. math:: \langle(w\rho_u + z\rho)\,dg\rangle + \langle w\rho\,dg_u\rangle ,
+
+z being the weight of the mean of :math:`w g_u`.
+"""
+
+import numpy as np
+
+from ..bases import Basis, Floats, FourierBasis, Gibbs, Integers
+from ..computed import computed_once
+from ..current import AtRest, CurrentEquation
+from ..domains import solvers_of
+from ..sizing import in_confinement
+from .blocks import ComplementaryBlock
+from .coefficients import Coefficients
+from .law_states import LawState
+from .states import WeightedBasis
+from .system import Borders
+
+
+class CurrentState(LawState):
+    """The stationary equation of densities with a current at one state; parameters are those of the base."""
+
+    @computed_once
+    def _law(self) -> CurrentEquation:
+        """The equation in the coupling at the place, also where something reflects the problem."""
+        problem = self.coefficients.place.problem
+        geometry = solvers_of(problem).geometry
+        basis = in_confinement(problem, self.weighted.basis, geometry)
+        return CurrentEquation(problem, basis, self._plane.sign, geometry)
+
+    @computed_once
+    def _at_rest(self) -> AtRest:
+        return self._law.at_rest(*self._at)
+
+    def _gibbs(self) -> Gibbs:
+        return Gibbs(self._law.stacked(self._at_rest.moments, 1.0), 0.0)
+
+    @property
+    def nodal_density(self) -> Floats:
+        """The density on the grid."""
+        return self._at_rest.density
+
+    def mean(self, values: Floats) -> float:
+        """Return the mean of values on the grid under the density."""
+        return float(np.mean(values * self.nodal_density))
+
+    def _response(self, change: Floats) -> Floats:
+        """Return the change of the means under a change of the drift on the grid."""
+        (moved,) = self._at_rest.responses(change[None])
+        return self.nodal_basis.means(self._law.stacked(moved, 0.0))
+
+    def response_slopes(self, chi: Floats, changes: Floats) -> tuple[Floats, Floats]:
+        """Return the derivatives of the change of <chi> under changes of the moments, in these and in x and q."""
+        law, rest, scaled = self._law, self._at_rest, self._law.scales * changes
+        (along,) = law.drift_changes(*self._at, scaled[None])
+        (moved,) = rest.responses(along[None])
+        weight = rest.weight(law.form_of(chi))
+        of_change = rest.weight(rest.form(weight * along))
+        both = weight * rest.change_on_grid(moved) + of_change * rest.density
+        weighted = weight * rest.density
+        curvatures = law.drift_curvatures(*self._at, scaled, np.diag(law.scales))
+        changed = self.slopes_in_place(along, lambda own: law.law_slope_change(*self._at, own, scaled))
+        in_moments = self.field_changes @ both + curvatures @ weighted
+        in_place = self.nodal_slopes @ both + changed @ weighted
+        return in_moments / both.size, in_place / both.size
+
+    def halved(self, cells: Integers) -> "CurrentState":
+        """Return the state among the densities of half its symmetry, an even one, with some cells of these."""
+        basis = self.weighted.basis
+        own = 2 * basis.cells
+        wider = FourierBasis(np.union1d(own, cells), 2 * basis.nodes, basis.symmetry // 2)
+        unknown = np.zeros(wider.degrees.size)
+        unknown[np.tile(np.isin(wider.cells, own), 2)] = self.unknown
+        return self.on(wider, self._plane.coefficients(*self.place, wider.degrees, wider), unknown)
+
+    def on(self, basis: Basis, coefficients: Coefficients, b: Floats) -> "CurrentState":
+        """Return the stationary equation of the law at the place with another basis, coefficients and unknown."""
+        return CurrentState(self._plane, WeightedBasis.of(basis), self.place, coefficients, b)
+
+
+class CurrentBlock(ComplementaryBlock):
+    """The linearisation among cosines and sines of odd multiples of half the symmetry; parameters of the base."""
+
+    state: CurrentState
+
+    @computed_once
+    def halved(self) -> CurrentState:
+        """The state among the densities of half its symmetry."""
+        cells = self.degrees[: self.degrees.size // 2] // (self.state.weighted.basis.symmetry // 2)
+        return self.state.halved(cells)
+
+    @computed_once
+    def places(self) -> Integers:
+        """The places of the modes among those of half the symmetry."""
+        return np.flatnonzero(self.halved.weighted.basis.degrees % self.state.weighted.basis.symmetry)
+
+    def _matrix(self) -> Floats:
+        return np.asarray(self.halved.matrix[np.ix_(self.places, self.places)])
+
+    def slopes(self, null: Borders) -> tuple[Floats, Floats]:
+        """Return the derivatives of the condition in the unknowns of the state, and in x and q."""
+        chi, changes = np.zeros((2, self.halved.unknown.size))
+        chi[self.places], changes[self.places] = self.weights * null[1], null[0] / self.weights
+        in_moments, in_place = self.halved.response_slopes(chi, changes)
+        own = np.setdiff1d(np.arange(in_moments.size), self.places)
+        return in_moments[own] / self.state.weighted.weights, in_place
