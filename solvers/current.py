@@ -75,9 +75,13 @@ class AtRest:
         """Return the changes of the moments of cells 1..N under changes of the drift, one row each."""
         return self._matrix.solve(self._equation._sides(self._equation._spectrum(changes * self.density)))
 
+    def adjoint(self, form: Floats) -> Floats:
+        """Return y of a linear form of the moments of cells 1..N, see the module."""
+        return self._matrix.solve(form, transposed=True)
+
     def weight(self, form: Floats) -> Floats:
         """Return the function w of a linear form of the moments of cells 1..N, (points,), see the module."""
-        sine, cosine = np.split(self._matrix.solve(form, transposed=True), 2)
+        sine, cosine = np.split(self.adjoint(form), 2)
         return self._equation._whole_series(cosine + 1j * sine)
 
     def change_on_grid(self, moments: Floats) -> Floats:

@@ -44,6 +44,7 @@ MARKERS = {
     "mode interaction": ("s", 6.0),
     "triple point": ("^", 7.0),
     "end point": ("D", 5.5),
+    "Bogdanov-Takens": ("P", 6.5),
 }
 # So many organising points are all named; of more, those on curves that separate regions, in units of the window.
 FEW, ON_CURVE, SMALLER = 12, 1e-4, 0.6

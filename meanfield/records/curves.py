@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 CurveType = Literal["threshold", "fold", "transition", "branch point"]
-OrganisingType = Literal["tricritical", "cusp", "mode interaction", "triple point", "end point"]
+OrganisingType = Literal["tricritical", "cusp", "mode interaction", "triple point", "end point", "Bogdanov-Takens"]
 # What stands for 0 where a parameter that is 0 would not be one.
 _ROUNDING = float(np.finfo(float).eps)
 # Values of the first parameter are the same up to this share of the interval.
@@ -49,7 +49,8 @@ class OrganisingPoint(Record):
         ``tricritical``, where a fold curve and a first-order line leave a threshold; ``cusp``, where two fold
         curves end in each other; ``mode interaction``, where two thresholds cross, or a fold and a branch point of
         a branch meet; ``triple point``, where three states have equal free energy; ``end point``, where a
-        first-order line ends.
+        first-order line ends; ``Bogdanov-Takens``, where a fold curve of densities with a current meets a curve of
+        Hopf bifurcations, at which oscillations are born, that ends in it.
     parameters : (str, str)
         The names of the two parameters.
     values : (2,) float

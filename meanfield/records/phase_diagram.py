@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,7 +17,7 @@ from ..errors import InvalidInput, did_you_mean
 from ..harmonics import moment_columns
 from ..wording import describe_over
 from .columns import COUPLING, parameter_column
-from .curves import Curve, OrganisingPoint
+from .curves import Curve, OrganisingPoint, OrganisingType
 from .diagram import is_index
 from .heights import RelativeHeights
 
@@ -177,7 +177,7 @@ class PhaseDiagram(SavedRecord):
         InvalidInput
             If there is no such type.
         """
-        known = ("tricritical", "cusp", "mode interaction", "triple point", "end point")
+        known = get_args(OrganisingType)
         if type is not None and not (isinstance(type, str) and type in known):
             hint = did_you_mean(type, known) if isinstance(type, str) else ""
             raise InvalidInput(f"no organising point is called {shown(type)}; {hint}there are {', '.join(known)}")

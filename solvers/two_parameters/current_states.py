@@ -76,6 +76,19 @@ class CurrentState(LawState):
         in_place = self.nodal_slopes @ both + changed @ weighted
         return in_moments / both.size, in_place / both.size
 
+    def double_rate(self, null: Borders) -> float:
+        r"""Return a number that vanishes where the growth rate zero is a double one (Bogdanov and Takens).
+
+        Growth rates are the eigenvalues of :math:`-DK(L - B\,\partial_a g)` in all moments, K having the degrees.
+        With the right null vector :math:`L^{-1}Bg_u` and the left one :math:`K^{-1}L^{-T}\chi` it is their product.
+        """
+        rest, law = self._at_rest, self._law
+        changes, chi = null[0] / self.weighted.weights, self.weighted.weights * null[1]
+        right = rest.responses(law.drift_changes(*self._at, (law.scales * changes)[None]))[0]
+        cells = np.arange(1, right.size // 2 + 1)
+        left = rest.adjoint(law.form_of(chi)) / np.tile(cells, 2)
+        return float(left @ right) / float(np.linalg.norm(left) * np.linalg.norm(right))
+
     def halved(self, cells: Integers) -> "CurrentState":
         """Return the state among the densities of half its symmetry, an even one, with some cells of these."""
         basis = self.weighted.basis

@@ -22,6 +22,7 @@ from ..computed import computed_once
 from ..counts import Counts
 from .at_place import state_at
 from .branch_points import born_at, classes_beside, determinants
+from .current_states import CurrentState
 from .plane import Plane
 from .singular import SingularEquation, SingularSystem
 from .stability import class_determinants
@@ -66,8 +67,11 @@ class FoldEquation(SingularEquation):
 
     @property
     def tests(self) -> Tests:
-        """The third moment that vanishes at cusps."""
-        return {("cusp", None): self._asymmetry}
+        """The third moment that vanishes at cusps, and what vanishes where the zero growth rate is a double one."""
+        found: Tests = {("cusp", None): self._asymmetry}
+        if self.plane.carries_current:
+            found["Bogdanov-Takens", None] = self._double_rate
+        return found
 
     def margins(self, point: Point) -> Margins:
         """Return the determinants of blocks that vanish where the state is at a branch point too, by class."""
@@ -93,6 +97,13 @@ class FoldEquation(SingularEquation):
         found = self.system(point.unknowns_on(self)[0], point.q)
         assert isinstance(found, FoldSystem)
         return found.states[0].asymmetry(found.null)
+
+    def _double_rate(self, point: Point) -> float:
+        found = self.system(point.unknowns_on(self)[0], point.q)
+        assert isinstance(found, FoldSystem)
+        state = found.states[0]
+        assert isinstance(state, CurrentState)
+        return state.double_rate(found.null)
 
     def in_bases(self, bases: tuple[Basis, ...]) -> "FoldEquation":
         """Return the same system with another basis of the state."""

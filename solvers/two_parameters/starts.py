@@ -145,6 +145,7 @@ def _of_organising(point: OrganisingPoint) -> Start:
         "cusp": "fold",
         "triple point": "transition",
         "end point": "transition",
+        "Bogdanov-Takens": "fold",
     }
     assert point.problem is not None
     found = COUPLING if COUPLING in point.parameters else point.parameters[1]

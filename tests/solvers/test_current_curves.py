@@ -156,6 +156,22 @@ def test_a_curve_passes_the_frequency_zero_and_is_its_own_mirror_image(fold):
     assert found.second.min() < 0.0 < found.second.max()
 
 
+def test_where_curves_of_oscillations_begin_the_growth_rate_zero_is_a_double_one(fold):
+    """Its two eigenvalues are known to the root of rounding, as of a Jordan block, and one is left at other folds."""
+    found = curve(fold, "coupling", (1.5, 6.0))
+    points = [point for point in found.special_points if point.type == "Bogdanov-Takens"]
+    assert [point.status for point in points] == ["converged"] * 2
+    assert points[0].values == pytest.approx(points[1].values * [1.0, -1.0], rel=1e-10)
+    of_mean_zero = np.linalg.svd(np.full((1, POINTS), 1.0))[2][1:].T
+    for point, count in ((points[0], 2), (found.point(2), 1)):
+        _, jacobian = collocated(point.problem, point.cosine, point.sine)
+        rates = np.linalg.eigvals(of_mean_zero.T @ jacobian @ of_mean_zero)
+        assert np.count_nonzero(np.abs(rates) < 1e-5) == count
+        assert np.count_nonzero(np.abs(rates) < 1e-1) == count
+    again = curve(points[0], "noise", (0.8, 1.2), against="coupling")
+    assert again.type == "fold"
+
+
 @pytest.fixture(scope="module")
 def births():
     diagram = bifurcation_diagram(WELLS, (0.0, 6.0), rates=False)
