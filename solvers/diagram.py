@@ -145,11 +145,6 @@ def bifurcation_diagram(
 def _require_capabilities(problem: Equation, parameter: str, search: bool) -> None:
     if not rotates_freely(problem):
         require(problem, Capability.STATIONARY_MAP, "bifurcation diagrams")
-    elif parameter != COUPLING:
-        raise InvalidInput(
-            f"a phase lag turns clusters, and such waves are followed in the coupling only, not in {parameter}; "
-            f"leave parameter={parameter!r} (--over) out"
-        )
     if search and problem.confinement is None and not solvers_of(problem).geometry.searches(problem):
         require(problem, Capability.FREE_ENERGY, "searches for states that no branch leads to")
 

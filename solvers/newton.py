@@ -115,6 +115,8 @@ def correct(
             if equation.symmetric:
                 step = _solve(jacobian, derivative, border_b, border_q, evaluation.residual, negative == 0)
             else:
+                if not math.isfinite(ddot(evaluation.residual, evaluation.residual)):
+                    return None
                 count = equation.negative(jacobian, q)
                 step = _solve_any(jacobian, derivative, border_b, border_q, evaluation.residual, count)
         negative = step.negative
@@ -126,6 +128,8 @@ def correct(
         evaluation = equation.evaluate(b, q)
         status = status_after(iteration, length, previous, method.last_step)
         if status == SOLVED:
+            if not math.isfinite(evaluation.gibbs.log_partition):
+                return None
             scale = math.copysign(1.0 / math.sqrt(step.square), step.orientation)
             return Solution(b, q, evaluation, dscal(scale, step.along_b), scale * step.along_q, negative)
         if status != RUNNING:

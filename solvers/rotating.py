@@ -96,6 +96,27 @@ class RotatingEquation(CurrentEquation):
         jacobian += np.multiply.outer(*self._rotation(b))
         return jacobian, -self.scales * slopes.along_q[self._places]
 
+    def unturned(self, guess: Floats, b: Floats, moments: Floats) -> Floats:
+        """Return a guess as it is: the residual fixes the angle, and what is orthogonal to rotations changes it."""
+        return guess
+
+    def responses(self, b: Floats, q: float, changes: Floats) -> Floats:
+        """Return the changes of all moments under changes of g on the grid, omega following, one row each."""
+        moments, speed = self._solved(b, q)
+        drift = self._drift(b, q)
+        matrix = self._matrix(self._spectrum(drift), speed)
+        sides = self._sides(self._spectrum(changes * self._density_on_grid(moments, drift.size)))
+        moved, faster = matrix.solve(sides), matrix.solve(_quarter(moments))
+        turned, own = self._turned(b), self._places
+        lever = float(self.scales * faster[own] @ turned)
+        if lever:
+            moved = moved - np.multiply.outer((self.scales * moved[:, own]) @ turned / lever, faster)
+        return np.array([self.stacked(row, 0.0) for row in moved])
+
+    def moments_along(self, b: Floats, q: float, direction: Floats) -> Floats:
+        """Return the derivatives of all moments along a direction of the unknowns, omega following."""
+        return self.stacked(self._slopes(b, q).moments @ direction, 0.0)
+
     def _resized(self, basis: Basis, significant: SignificantDegrees) -> StationaryEquation:
         """Return the same equation in a basis of other modes."""
         equation = super()._resized(basis, significant)

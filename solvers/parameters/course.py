@@ -28,7 +28,7 @@ from ..equation import StationaryEquation
 from ..geometry import Geometry, Threshold
 from .densities import lifted
 from .equation import ParameterEquation, along
-from .laws import CurrentLawEquation, LawEquation
+from .laws import CurrentLawEquation, LawEquation, RotatingLawEquation
 from .path import ENDS, Path
 from .thresholds import Crossing, Strengths, constant_ones, crossings
 
@@ -165,7 +165,11 @@ class InParameter(Course):
     def _along(self, equation: StationaryEquation) -> ParameterEquation | None:
         """Return the equation along the parameter in the basis of one in the coupling; None if no mode acts."""
         kind = LawEquation if self.path.problem.lacks(Capability.GRADIENT) else ParameterEquation
-        return along(self.path, equation, CurrentLawEquation if self.path.carries_current else kind)
+        if self.path.carries_current:
+            kind = CurrentLawEquation
+        elif self.path.rotates:
+            kind = RotatingLawEquation
+        return along(self.path, equation, kind)
 
     def omissions(self, depth: int, register: Register) -> None:
         """Add warnings of the branches that were not followed, and of those that begin and end between the ends."""

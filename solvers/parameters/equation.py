@@ -361,8 +361,14 @@ class ParameterEquation(StationaryEquation):
 
 
 def placed(source: StationaryEquation, values: Floats, target: StationaryEquation) -> Floats:
-    """Return values on the modes of an equation at their places among those of another in a basis of its kind."""
+    """Return values on the modes of an equation at their places among those of another, which may have the sines too."""
     found = np.zeros(target.basis.degrees.size)
+    if target.basis.fourier is not None and source.basis.cosines is not None:
+        phases = np.exp(1j * source.basis.axis * source.basis.degrees) * values
+        cosine, sine = np.split(found, 2)
+        known = np.isin(target.basis.degrees[: cosine.size], source.basis.degrees)
+        cosine[known], sine[known] = phases.real, phases.imag
+        return found
     found[np.isin(target.basis.degrees, source.basis.degrees)] = values
     return found
 
@@ -370,7 +376,7 @@ def placed(source: StationaryEquation, values: Floats, target: StationaryEquatio
 def _basis_along(path: Path, equation: StationaryEquation) -> Basis:
     """Return the basis of an equation, or that of densities with the symmetries of all confinements only."""
     basis, problem = equation.basis, equation.problem
-    if not (path.moves_forces or path.carries_current):
+    if not (path.moves_forces or path.carries_current or path.rotates):
         return basis
     if not path.zonal:
         assert basis.invariants is not None

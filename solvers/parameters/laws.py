@@ -19,12 +19,14 @@ from typing import TYPE_CHECKING, cast
 import numpy as np
 
 from meanfield import Equation
+from meanfield.records import ANGULAR_VELOCITY, MEAN_VELOCITY
 
 from ..bases import Basis, Floats, Integers
 from ..current import CurrentEquation
 from ..equation import Evaluation, StationaryEquation
 from ..nodal import NodalEquation
 from ..projectors import plus_projector
+from ..rotating import RotatingEquation
 from ..significant import SignificantDegrees
 from .equation import ParameterEquation, placed
 
@@ -106,6 +108,8 @@ class LawEquation(ParameterEquation):
 class CurrentLawEquation(LawEquation):
     """The equation along a path of densities with a current, also where something reflects the problem."""
 
+    invariant_name = MEAN_VELOCITY
+
     def _in_coupling(self, problem: Equation, basis: Basis, significant: SignificantDegrees) -> StationaryEquation:
         return CurrentEquation(problem, basis, self.path.sign, self.geometry, significant, self.truncation)
 
@@ -114,3 +118,66 @@ class CurrentLawEquation(LawEquation):
         law = self.frozen(q)
         assert isinstance(law, CurrentEquation)
         return law.forcing(self._in_forces(self._coefficients(q).force_slopes).confinement)
+
+
+class RotatingLawEquation(LawEquation):
+    """The equation along a path of waves that turn by a lag, also where there is none.
+
+    Attributes
+    ----------
+    phase_cell : int
+        That of the equations in the coupling.
+    """
+
+    phase_cell = 1
+    invariant_name = ANGULAR_VELOCITY
+
+    def evaluate(self, b: Floats, q: float) -> Evaluation:
+        """Return the residual, which fixes the angle of a wave, and the density at (b, q)."""
+        law, unknown, coupling = self._law(b, q)
+        found = law.evaluate(unknown, coupling)
+        return Evaluation(self.scales / law.scales * found.residual, found.gibbs)
+
+    def linearise(self, b: Floats, q: float, moments: Floats) -> tuple[Floats, Floats]:
+        """Return the Jacobian and the derivative in q, rotation deflated."""
+        law, unknown, coupling = self._law(b, q)
+        jacobian, _ = law.linearise(unknown, coupling, moments)
+        slope = np.broadcast_to(self._slope(b, q), law.drift_field(unknown, coupling).shape)
+        (moved,) = law.responses(unknown, coupling, slope[None])
+        weights = self.scales / law.scales
+        return weights[:, None] * jacobian / weights, -self.scales * self.basis.means(moved)
+
+    def unturned(self, guess: Floats, b: Floats, moments: Floats) -> Floats:
+        """Return a guess as it is: the residual fixes the angle."""
+        return guess
+
+    def moment_slopes(self, solution: "Solution") -> Floats:
+        """Return the derivatives of the moments along the tangent of a solution."""
+        law, unknown, coupling = self._law(solution.b, solution.q)
+        along = law.moments_along(unknown, coupling, law.scales / self.scales * solution.tangent_b)
+        slope = np.broadcast_to(self._slope(solution.b, solution.q), law.drift_field(unknown, coupling).shape)
+        (moved,) = law.responses(unknown, coupling, slope[None])
+        return np.asarray(along + solution.tangent_q * moved)
+
+    def _law(self, b: Floats, q: float) -> tuple[RotatingEquation, Floats, float]:
+        return cast("tuple[RotatingEquation, Floats, float]", self.in_frozen(b, q))
+
+    def _in_coupling(
+        self, problem: Equation, basis: Basis, significant: SignificantDegrees
+    ) -> StationaryEquation:
+        found = RotatingEquation(problem, basis, self.path.sign, self.geometry, significant, self.truncation)
+        found.phase_cell = self.phase_cell
+        return found
+
+    def _resized(self, basis: Basis, significant: SignificantDegrees) -> ParameterEquation:
+        found = super()._resized(basis, significant)
+        assert isinstance(found, RotatingLawEquation)
+        found.phase_cell = self.phase_cell
+        return found
+
+    def lifted(self, equation: StationaryEquation | None) -> StationaryEquation | None:
+        """Return the equation along the path in the basis of one in the coupling; None if nothing acts there."""
+        found = super().lifted(equation)
+        if isinstance(found, RotatingLawEquation) and isinstance(equation, RotatingEquation):
+            found.phase_cell = equation.phase_cell
+        return found

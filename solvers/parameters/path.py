@@ -25,6 +25,7 @@ from ..bases import EPS, Floats, Integers, multiples
 from ..bases.confining import ConfiningField, axial_places
 from ..domains import solvers_of
 from ..factors import FactorAlong, kinked_among
+from ..rotating import rotates_freely
 from ..significant import (
     COMPARED_BY,
     SignificantDegrees,
@@ -248,9 +249,14 @@ class Path:
         """Whether stationary densities have a flux at some value."""
         return any(solvers_of(each).geometry.carries_current(each) for each in self.samples)
 
+    @functools.cached_property
+    def rotates(self) -> bool:
+        """Whether clusters turn by a lag at some value."""
+        return any(map(rotates_freely, self.samples))
+
     def keeps(self, axis: float) -> bool:
         """Return whether at all values the confinement is even about an axis of the circle and densities rest."""
-        return not self.carries_current and keep_axis(self.samples, axis)
+        return not (self.carries_current or self.rotates) and keep_axis(self.samples, axis)
 
     def _confining_scale(self, problem: Equation) -> float:
         """Return the largest multiplier of a confinement over the noise."""
