@@ -59,15 +59,15 @@ Extended = NDArray[np.longdouble]
 # The slowest perturbations are resolved by the moments above this, and degrees are rounded up to multiples.
 SIGNIFICANT = 1e-11
 DEGREES_AT_ONCE = 32
-# The same of roots of the density, relative to the largest, and where rounding may hide a rate: errors of eigenvalues
-# are of second order, beside a rate that is hidden too.
-ROOT_SIGNIFICANT, HIDDEN_SIGNIFICANT = 1e-7, 1e-9
+# The same of roots of the density, relative to the largest: errors of eigenvalues are of second order. A rate that
+# rounding hides is to be known beside them as well.
+ROOT_SIGNIFICANT, HIDDEN_SIGNIFICANT = 3e-8, 1e-9
 # A rate is kept if its rounding error, eps |S|, is below this share of it.
 RELATIVE_TOLERANCE = 1e-8
 # Beyond this size the lowest eigenvalue is computed by Lanczos.
 DENSE = 200
 # Numbers in the matrices of a block that are made at once.
-NUMBERS_AT_ONCE = 2**17
+NUMBERS_AT_ONCE = 2**18
 
 
 class Blocks(NamedTuple):
