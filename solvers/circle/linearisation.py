@@ -375,8 +375,10 @@ def symmetric_pair(field: Field, degrees: Integers) -> tuple[Floats, Floats]:
     near, far = _differences_and_sums(field.noise * field.schroedinger.real, degrees)
     even, odd = near - far, near + far
     near, far = (table[..., columns] for table in _differences_and_sums(field.root.real, degrees))
-    product = np.empty_like(even)
-    for matrix, waves in ((even, near - far), (odd, near + far)):
+    # Fresh memory costs more than sums.
+    product, waves = np.empty_like(even), np.empty(near.shape)
+    for matrix, combined in ((even, np.subtract), (odd, np.add)):
+        combined(near, far, out=waves)
         matrix.reshape(-1, size * size)[:, :: size + 1] += field.noise * degrees**2.0
         _subtract_squares(matrix, waves, weights, product)
     if first:

@@ -67,7 +67,7 @@ RELATIVE_TOLERANCE = 1e-8
 # Beyond this size the lowest eigenvalue is computed by Lanczos.
 DENSE = 200
 # Numbers in the matrices of a block that are made at once.
-NUMBERS_AT_ONCE = 2**18
+NUMBERS_AT_ONCE = 2**17
 
 
 class Blocks(NamedTuple):
