@@ -28,6 +28,8 @@ SHIFT_GROWTH = 16.0
 # A shift below an expected eigenvalue, as a share of it, the multiple of this at which near eigenvalues are not
 # told apart, and the residual of an eigenvector of the inverse.
 BELOW, FAR, SOLVED = 0.3, 10.0, 1e-11
+# Steps of a block are few where it has all of the smallest eigenvalues.
+BLOCK_STEPS = 12
 
 
 def check_size(size: int) -> None:
@@ -68,6 +70,45 @@ def lowest_pairs(matrix: Matrix, count: int) -> tuple[Floats, Matrix]:
     vectors = np.linalg.qr(eigsh(inverse, k=count, which="LM", v0=start)[1])[0]
     values, turned = np.linalg.eigh(vectors.conj().T @ (matrix @ vectors))
     return values, vectors @ turned
+
+
+def pairs_below(matrix: Floats, level: float, count: int) -> tuple[Floats, Floats] | None:
+    """Return the lowest eigenvalues of a symmetric matrix, ascending, and their vectors as columns, by a block.
+
+    Parameters
+    ----------
+    matrix : (n, n) array
+        Symmetric, without eigenvalues below minus a level.
+    level
+        Positive, and small beside most eigenvalues. Of those below it the vectors are accurate, whatever their
+        multiplicity; of others less so, the last the least.
+    count
+        The size of the block: so many pairs are returned.
+
+    Returns
+    -------
+    tuple or None
+        None if there are eigenvalues below minus the level, none below it, or too many near it for
+        the block to settle.
+    """
+    shifted = matrix.copy()
+    shifted[np.diag_indices_from(shifted)] += level
+    factor, failed = scipy.linalg.lapack.dpotrf(shifted.T, overwrite_a=1, clean=0)
+    block = np.random.default_rng(0).standard_normal((len(matrix), count))
+    for _ in range(0 if failed else BLOCK_STEPS):
+        block = np.linalg.qr(block)[0]
+        solved = scipy.linalg.lapack.dpotrs(factor, block)[0]
+        inner = block.T @ solved
+        values, turn = np.linalg.eigh(0.5 * (inner + inner.T))
+        residuals = np.linalg.norm((solved - block @ inner) @ turn, axis=0)
+        close = 2.0 * level * values >= 1.0
+        if close.any() and (residuals <= SOLVED * values)[close].all():
+            # What is left of other vectors is small, but of large eigenvalues: once more the inverse.
+            block = np.linalg.qr(solved @ turn)[0]
+            levels, turn = np.linalg.eigh(block.T @ (matrix @ block))
+            return levels, block @ turn
+        block = solved
+    return None
 
 
 def lowest_value(matrix: Floats, expected: float | None) -> float:

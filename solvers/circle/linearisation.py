@@ -371,20 +371,20 @@ def symmetric_pair(field: Field, degrees: Integers) -> tuple[Floats, Floats]:
     modes = significant(field, degrees[first:])
     columns = _run(np.searchsorted(degrees, modes))
     # Of v_j on normalised waves, the halves of weights 2 lambda_j j^2 and of norms pi.
-    weights = field.strengths[..., np.newaxis, modes] * modes**2 / (2.0 * np.pi)
-    near, far = _differences_and_sums(field.schroedinger.real, degrees)
+    weights = field.noise / (2.0 * np.pi) * field.strengths[..., np.newaxis, modes] * modes**2
+    near, far = _differences_and_sums(field.noise * field.schroedinger.real, degrees)
     even, odd = near - far, near + far
     near, far = (table[..., columns] for table in _differences_and_sums(field.root.real, degrees))
-    product = np.empty_like(even)
-    for matrix, waves in ((even, near - far), (odd, near + far)):
-        matrix.reshape(-1, size * size)[:, :: size + 1] += degrees**2.0
+    # Fresh memory costs more than sums.
+    product, waves = np.empty_like(even), np.empty(near.shape)
+    for matrix, combined in ((even, np.subtract), (odd, np.add)):
+        combined(near, far, out=waves)
+        matrix.reshape(-1, size * size)[:, :: size + 1] += field.noise * degrees**2.0
         _subtract_squares(matrix, waves, weights, product)
     if first:
         # The normalised mean is longer than a cosine.
         odd[..., 0, :] *= np.sqrt(0.5)
         odd[..., :, 0] *= np.sqrt(0.5)
-    even *= field.noise
-    odd *= field.noise
     return even[..., first:, first:], odd
 
 

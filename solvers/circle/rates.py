@@ -59,8 +59,9 @@ Extended = NDArray[np.longdouble]
 # The slowest perturbations are resolved by the moments above this, and degrees are rounded up to multiples.
 SIGNIFICANT = 1e-11
 DEGREES_AT_ONCE = 32
-# The same of roots of the density, relative to the largest: errors of eigenvalues are of second order.
-ROOT_SIGNIFICANT = 1e-9
+# The same of roots of the density, relative to the largest: errors of eigenvalues are of second order. A rate that
+# rounding hides is to be known beside them as well.
+ROOT_SIGNIFICANT, HIDDEN_SIGNIFICANT = 3e-8, 1e-9
 # A rate is kept if its rounding error, eps |S|, is below this share of it.
 RELATIVE_TOLERANCE = 1e-8
 # Beyond this size the lowest eigenvalue is computed by Lanczos.
@@ -162,12 +163,13 @@ def _rates(
 ) -> Iterator[float | Exception]:
     """Yield the rates of states of one equation, given its strengths at the coupling 1, or the errors instead."""
     field = _stacked(group, strengths)
-    degrees = [min(one.degree, degree) for one, degree in zip(group, _resolving(field), strict=True)]
+    alone = len(group) == 1 and expected.hidden
+    resolving = _resolving(field, HIDDEN_SIGNIFICANT if alone else ROOT_SIGNIFICANT)
+    degrees = [min(one.degree, degree) for one, degree in zip(group, resolving, strict=True)]
     blocks = _blocks(field, max(degrees), even)
     truncated, sizes = blocks.truncated(degrees)
     for one, whole, rounding in zip(group, truncated, (EPS * sizes / RELATIVE_TOLERANCE).tolist(), strict=True):
-        alone = len(group) == 1
-        doubtful = _doubtful(whole, rounding) if alone and expected.hidden else {}
+        doubtful = _doubtful(whole, rounding) if alone else {}
         if not (doubtful and all(_all_above(matrix, -rounding) for matrix in doubtful.values())):
             slowest, expected.block = _lowest_of_all(expected.first(whole), expected.level)
             expected.level, expected.hidden = slowest, abs(slowest) < rounding
@@ -177,7 +179,7 @@ def _rates(
         if alone:
             yield _refined(one, doubtful or _doubtful(whole, rounding), rounding, even)
         else:
-            # Alone the state may have more symmetry, and so other classes, than it has among others.
+            # More degrees are needed then, and alone the state may have more symmetry, and so other classes.
             yield from _rates([one], even, strengths, expected)
 
 
@@ -261,14 +263,14 @@ def _stacked(group: Sequence[Prepared], unit: Extended) -> Field:
     return gibbs_field(first, strengths.astype(float), padded)
 
 
-def _resolving(field: Field) -> list[int]:
+def _resolving(field: Field, significant: float) -> list[int]:
     """Return for each of several states the degree that resolves its slowest perturbations.
 
     Over the root of the density these are as wide as the root and its inverse, the zero modes: where the density
     is large and where it nearly vanishes. Truncation changes an eigenvalue by the square of the remainder.
     """
     roots = [np.abs(part[..., : field.strengths.shape[-1]]) for part in (field.root, field.inverse_root)]
-    present = np.any([part > ROOT_SIGNIFICANT * part.max(axis=-1, keepdims=True) for part in roots], axis=0)
+    present = np.any([part > significant * part.max(axis=-1, keepdims=True) for part in roots], axis=0)
     last = present.shape[-1] - 1 - np.argmax(present[..., ::-1], axis=-1)
     return [int(degree) for degree in last + 8]
 

@@ -16,15 +16,15 @@ import scipy.linalg
 from scipy.linalg import lapack
 
 from ..bases import EPS, Floats, Integers
-from ..lanczos import lowest_pairs
+from ..lanczos import lowest_pairs, pairs_below
 from ..significant import even_size
 from .linearisation import Field, Matrix
 from .quadratic_form import SAFETY, quadratic_form
 
-# The most eigenvectors of a block whose eigenvalues are lost in rounding.
-MOST = 8
-# Beyond this size the lowest eigenvectors are computed by Lanczos.
-DENSE = 300
+# The most eigenvectors of a block whose eigenvalues are lost in rounding, and how many are tried first.
+MOST, FEW = 8, 4
+# Beyond the first size they are computed by a block of few, beyond the second others by Lanczos.
+DENSE, WHOLE = 150, 300
 
 
 class Lowest(NamedTuple):
@@ -66,13 +66,18 @@ def whole_waves(vectors: Floats) -> Matrix:
 
 
 def lowest_vectors(matrix: Floats, below: float) -> tuple[Floats, float]:
-    """Return the eigenvectors of a matrix with eigenvalues below a bound, as rows, and the next eigenvalue.
+    """Return the eigenvectors of a matrix with eigenvalues below a bound, as rows, and a bound of the next.
 
     There is one vector at least, and there are no more than ``MOST``.
     """
+    few = pairs_below(matrix, below, FEW) if len(matrix) > DENSE else None
+    if few is not None and few[0][-2] >= below:
+        kept = max(1, int(np.count_nonzero(few[0] < below)))
+        # The next Ritz value is above its eigenvalue, by a few hundredths where the block has settled.
+        return few[1][:, :kept].T, 0.5 * float(few[0][kept])
     count = min(MOST + 1, len(matrix))
     info = 0
-    if len(matrix) > DENSE:
+    if len(matrix) > WHOLE:
         values, vectors = lowest_pairs(matrix, count)
     else:
         values, vectors, *_, info = lapack.dsyevr(matrix, range="I", il=1, iu=count)

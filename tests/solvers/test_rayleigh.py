@@ -64,6 +64,23 @@ def test_the_bound_holds_for_spoilt_vectors_and_grows_with_the_square() -> None:
     assert 30.0 < errors[1] / errors[0] < 300.0
 
 
+def test_degrees_left_out_along_branches_change_rates_by_no_more_than_rounding() -> None:
+    """Of two problems whose rates shrink along their branches, where what is left out shows first."""
+    several = CosineSeries((-1.145, -1.689, 0.817, -1.015, -0.012, 0.84, -1.644))
+    one = CosineSeries((-0.335, 0.449, 0.127, -0.15, -0.003, 0.126))
+    for potential, noise, last in ((several, 2.5, 4.0), (one, 1.0, 8.0)):
+        problem = McKeanVlasov(Circle(), potential, noise=noise)
+        diagram = bifurcation_diagram(problem, relative=(0.5, last), depth=1, rates=False)
+        branches = [branch for branch in diagram.branches if branch.symmetry > 0]
+        states = [state_at(problem, branch, point) for branch in branches for point in range(0, len(branch), 6)]
+        found = rates.slowest_rates(states)
+        for state, rate in zip(states, found, strict=True):
+            exact = spectrum(state)
+            of_size = 8.0 * np.finfo(float).eps * noise * state.modes**2
+            assert not isinstance(rate, Exception)
+            assert abs(rate - exact.slowest_rate) <= 5e-10 * abs(rate) + of_size + exact.error
+
+
 def test_small_rates_along_branches_need_no_whole_spectrum(monkeypatch: pytest.MonkeyPatch) -> None:
     """Two to four clusters that attract each other ever more weakly: the smallest rates are 1e-5 beside 1e4."""
     diagram = bifurcation_diagram(McKeanVlasov(Circle(), Transformer(20.0)), depth=1, rates=False)
