@@ -277,8 +277,8 @@ class StationaryEquation:
         return jacobian, derivative
 
     def negative(self, jacobian: Floats, q: float) -> int:
-        """Return the number of eigenvalues of a Jacobian that is not symmetric with negative real parts."""
-        return int(np.count_nonzero(np.linalg.eigvals(jacobian).real < 0.0))
+        """Return the number of eigenvalues of a Jacobian, not symmetric, with negative real parts; zero of nan."""
+        return int(np.count_nonzero(np.linalg.eigvals(jacobian).real < 0.0)) if np.isfinite(jacobian).all() else 0
 
     def field_slopes(self, solutions: "Sequence[Solution]") -> tuple[Integers, Floats]:
         """Return cells, and the derivatives of the fields of solutions along their tangents, one row a solution."""

@@ -115,8 +115,6 @@ def correct(
             if equation.symmetric:
                 step = _solve(jacobian, derivative, border_b, border_q, evaluation.residual, negative == 0)
             else:
-                if not math.isfinite(ddot(evaluation.residual, evaluation.residual)):
-                    return None
                 count = equation.negative(jacobian, q)
                 step = _solve_any(jacobian, derivative, border_b, border_q, evaluation.residual, count)
         negative = step.negative

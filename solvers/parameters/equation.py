@@ -361,7 +361,7 @@ class ParameterEquation(StationaryEquation):
 
 
 def placed(source: StationaryEquation, values: Floats, target: StationaryEquation) -> Floats:
-    """Return values on the modes of an equation at their places among those of another, which may have the sines too."""
+    """Return values on the modes of an equation at their places in another, which may have the sines as well."""
     found = np.zeros(target.basis.degrees.size)
     if target.basis.fourier is not None and source.basis.cosines is not None:
         phases = np.exp(1j * source.basis.axis * source.basis.degrees) * values

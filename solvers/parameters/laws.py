@@ -162,9 +162,7 @@ class RotatingLawEquation(LawEquation):
     def _law(self, b: Floats, q: float) -> tuple[RotatingEquation, Floats, float]:
         return cast("tuple[RotatingEquation, Floats, float]", self.in_frozen(b, q))
 
-    def _in_coupling(
-        self, problem: Equation, basis: Basis, significant: SignificantDegrees
-    ) -> StationaryEquation:
+    def _in_coupling(self, problem: Equation, basis: Basis, significant: SignificantDegrees) -> StationaryEquation:
         found = RotatingEquation(problem, basis, self.path.sign, self.geometry, significant, self.truncation)
         found.phase_cell = self.phase_cell
         return found

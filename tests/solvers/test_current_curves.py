@@ -105,6 +105,7 @@ def test_states_along_a_parameter_are_those_of_the_coupling(name):
         there = problem.with_parameter(name, float(branch.values[row]))
         change, _ = collocated(there, branch.cosine[row], branch.sine[row])
         assert np.abs(change).max() < 1e-11 * POINTS**2
+    assert np.isfinite(branch.observables["mean_velocity"]).all()
 
 
 @pytest.fixture(scope="module")

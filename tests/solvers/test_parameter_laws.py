@@ -9,10 +9,8 @@ from meanfield import (
     External,
     InvalidInput,
     NormalisedAttention,
-    PhaseLag,
     SoftmaxAttention,
     Sphere,
-    Transformer,
 )
 from meanfield.equations import equation_of
 from solvers import bifurcation_diagram, stationary_states
@@ -134,11 +132,7 @@ def test_slopes_of_laws_are_derivatives(law, domain):
         assert np.abs(exact - approximate).max() <= 1e-7 * np.abs(exact).max()
 
 
-def test_what_has_no_stationary_states_is_refused():
-    lagged = equation_of(Circle(), PhaseLag(Transformer(2.0), 0.3), coupling=3.0)
-    for parameter in ("beta", "noise", "lag"):
-        with pytest.raises(InvalidInput, match=f"phase lag turns clusters.* not in {parameter};"):
-            bifurcation_diagram(lagged, (1.0, 2.0), parameter=parameter)
+def test_a_beta_of_another_equation_is_refused():
     softmax = equation_of(Circle(), SOFTMAX, coupling=3.0)
     with pytest.raises(InvalidInput, match="is not admissible"):
         bifurcation_diagram(softmax, (-1.0, 2.0), parameter="beta")
