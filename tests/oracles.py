@@ -549,6 +549,35 @@ def attention_velocity(normalisation: str, beta: float, angles: Any, weights: An
     return along / np.sqrt(across**2 + up**2)
 
 
+def collocated_current(problem: Any, density: Any) -> tuple[Any, Any]:
+    """Return the time derivative of a density of mean one on a grid of the circle, and its Jacobian.
+
+    Under attention or the gradient law of a potential, with lag, common frequency and confinement, by collocation in
+    trigonometric polynomials; what is not linear in the density is differentiated by complex steps.
+    """
+    points, law = density.size, problem.velocity
+    angles = 2.0 * np.pi * np.arange(points) / points
+    inner, places = law.unturned.unlagged, angles + law.lag
+    normalisation = {"softmax attention": "softmax", "nGPT attention": "ngpt"}.get(inner.name)
+    waves = 1j * np.fft.fftfreq(points, 1.0 / points)
+    derivative = np.fft.ifft(waves[:, None] * np.fft.fft(np.eye(points), axis=0), axis=0).real
+    force = law.frequency - np.asarray(problem.confinement.slope(angles))
+    if normalisation is None:
+        kernel = -np.asarray(inner.potential.slope(np.subtract.outer(places, angles)))
+        velocities, changes = kernel @ density / points, kernel.T / points
+    else:
+        moved = density + 1e-30j * np.eye(points)
+        velocities, changes = (
+            attention_velocity(normalisation, inner.beta, angles, values / points, places)
+            for values in (density, moved)
+        )
+        changes = changes.imag / 1e-30
+    along = force + problem.coupling * velocities
+    flux = problem.coupling * changes * density + np.diag(along)
+    diffusion = problem.noise * derivative @ derivative
+    return diffusion @ density - derivative @ (density * along), diffusion - derivative @ flux.T
+
+
 def softmax_state(beta: float, exponent: float, points: int, rounds: int = 4000, start: Any = None) -> Any:
     """Return the density (K*rho)^p/Z on a grid of the circle by iteration of this map, by default from a cluster."""
     angles = 2.0 * np.pi * np.arange(points) / points

@@ -17,15 +17,13 @@ z being the weight of the mean of :math:`w g_u`.
 
 import numpy as np
 
-from ..bases import Basis, Floats, FourierBasis, Gibbs, Integers
+from ..bases import Floats, FourierBasis, Gibbs, Integers
 from ..computed import computed_once
 from ..current import AtRest, CurrentEquation
 from ..domains import solvers_of
 from ..sizing import in_confinement
 from .blocks import ComplementaryBlock
-from .coefficients import Coefficients
 from .law_states import LawState
-from .states import WeightedBasis
 from .system import Borders
 
 
@@ -97,10 +95,6 @@ class CurrentState(LawState):
         unknown = np.zeros(wider.degrees.size)
         unknown[np.tile(np.isin(wider.cells, own), 2)] = self.unknown
         return self.on(wider, self._plane.coefficients(*self.place, wider.degrees, wider), unknown)
-
-    def on(self, basis: Basis, coefficients: Coefficients, b: Floats) -> "CurrentState":
-        """Return the stationary equation of the law at the place with another basis, coefficients and unknown."""
-        return CurrentState(self._plane, WeightedBasis.of(basis), self.place, coefficients, b)
 
 
 class CurrentBlock(ComplementaryBlock):

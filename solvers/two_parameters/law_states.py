@@ -15,7 +15,7 @@ derivative along any change :math:`d\!f` of the field
 """
 
 from collections.abc import Callable
-from typing import cast
+from typing import Self, cast
 
 import numpy as np
 
@@ -46,7 +46,7 @@ class LawState(AtState):
         self._plane = plane
         super().__init__(weighted, place, coefficients, b)
 
-    def on(self, basis: Basis, coefficients: Coefficients, b: Floats) -> "LawState":
+    def on(self, basis: Basis, coefficients: Coefficients, b: Floats) -> Self:
         """Return the stationary equation of the law at the place with another basis, coefficients and unknown."""
         return type(self)(self._plane, WeightedBasis.of(basis), self.place, coefficients, b)
 

@@ -23,26 +23,6 @@ from tests import oracles
 POINTS = 127
 ANGLES = 2.0 * np.pi * np.arange(POINTS) / POINTS
 UNEVEN = External.from_expression("0.3*cos(t) + 0.2*sin(2*t)")
-SLOPE = -0.3 * np.sin(ANGLES) + 0.4 * np.cos(2.0 * ANGLES)
-
-
-def collocated(normalisation, beta, problem, density, slope):
-    """Return the time derivative of a density of mean one on the grid, and its Jacobian by complex steps."""
-    law, waves = problem.velocity, 1j * np.fft.fftfreq(POINTS, 1.0 / POINTS)
-    derivative = np.fft.ifft(waves[:, None] * np.fft.fft(np.eye(POINTS), axis=0), axis=0).real
-    places = ANGLES + law.lag
-
-    def drift(values):
-        velocity = oracles.attention_velocity(normalisation, beta, ANGLES, values / POINTS, places)
-        return law.frequency + problem.coupling * velocity - slope
-
-    diffusion = problem.noise * derivative @ derivative
-    moved = density + 1e-30j * np.eye(POINTS)
-    by_density = density * drift(moved).imag / 1e-30
-    along = drift(density)
-    return diffusion @ density - derivative @ (density * along), diffusion - derivative @ (
-        by_density + np.diag(along)
-    ).T
 
 
 CASES = {
@@ -59,10 +39,10 @@ CASES = {
 def test_states_counts_and_rates_are_those_of_dense_collocation(name):
     normalisation, beta, law, confinement, coupling = CASES[name]
     problem = ContinuityEquation(Circle(), law, noise=0.9, coupling=coupling, confinement=confinement)
-    slope = SLOPE if confinement is UNEVEN else confinement.slope(ANGLES)
+    slope = np.asarray(confinement.slope(ANGLES))
     for state in stationary_states(problem):
         density = 2.0 * np.pi * state.density(ANGLES)
-        change, jacobian = collocated(normalisation, beta, problem, density, slope)
+        change, jacobian = oracles.collocated_current(problem, density)
         assert np.abs(change).max() < 1e-11 * POINTS**2
         values = np.linalg.eigvals(jacobian)
         values = np.delete(values, np.argmin(np.abs(values)))
@@ -118,8 +98,7 @@ def test_rotators_in_a_field_of_two_wells_settle_in_one_of_them():
     for event in diagram.events("branch point"):
         moments = event.cosine - 1j * event.sine
         density = (moments @ np.exp(1j * np.multiply.outer(np.arange(moments.size), ANGLES))).real * 2.0 - 1.0
-        slope = 0.8 * np.sin(2.0 * ANGLES)
-        _, jacobian = collocated("none", 1e-9, problem.at(coupling=float(event.coupling)), density, slope)
+        _, jacobian = oracles.collocated_current(problem.at(coupling=float(event.coupling)), density)
         smallest = np.sort(np.abs(np.linalg.eigvals(jacobian)))
         assert smallest[1] < 1e-7
 

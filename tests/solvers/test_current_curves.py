@@ -35,34 +35,10 @@ ANGLES = 2.0 * np.pi * np.arange(POINTS) / POINTS
 
 
 def collocated(problem, cosine, sine):
-    """Return the time derivative of the density of some moments on a grid, and its Jacobian by complex steps."""
-    law, waves = problem.velocity, 1j * np.fft.fftfreq(POINTS, 1.0 / POINTS)
-    inner = law.unturned.unlagged
-    normalisation = {"softmax attention": "softmax", "nGPT attention": "ngpt"}.get(inner.name)
+    """Return the time derivative of the density of some moments on a grid, and its Jacobian, by collocation."""
     count = min(cosine.size, POINTS // 2)
     series = (cosine - 1j * sine)[:count] @ np.exp(1j * np.multiply.outer(np.arange(count), ANGLES))
-    density = 2.0 * series.real - 1.0
-    derivative = np.fft.ifft(waves[:, None] * np.fft.fft(np.eye(POINTS), axis=0), axis=0).real
-    force = -np.asarray(problem.confinement.slope(ANGLES))
-
-    def drift(values):
-        if normalisation is None:
-            apart = np.subtract.outer(ANGLES + law.lag, ANGLES)
-            velocity = -np.asarray(inner.potential.slope(apart)) @ values / POINTS
-        else:
-            velocity = oracles.attention_velocity(
-                normalisation, inner.beta, ANGLES, values / POINTS, ANGLES + law.lag
-            )
-        return law.frequency + problem.coupling * velocity + force
-
-    diffusion = problem.noise * derivative @ derivative
-    if normalisation is None:
-        by_density = np.array([drift(row) for row in np.eye(POINTS)]) - drift(np.zeros(POINTS))
-    else:
-        by_density = drift(density + 1e-30j * np.eye(POINTS)).imag / 1e-30
-    by_density, along = density * by_density, drift(density)
-    change = diffusion @ density - derivative @ (density * along)
-    return change, diffusion - derivative @ (by_density + np.diag(along)).T
+    return oracles.collocated_current(problem, 2.0 * series.real - 1.0)
 
 
 def neutral(problem, cosine, sine):
