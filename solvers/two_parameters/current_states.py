@@ -19,7 +19,7 @@ import numpy as np
 
 from ..bases import Floats, FourierBasis, Gibbs, Integers
 from ..computed import computed_once
-from ..current import AtRest, CurrentEquation
+from ..current import MOST, AtRest, CurrentEquation
 from ..domains import solvers_of
 from ..sizing import in_confinement
 from .blocks import ComplementaryBlock
@@ -49,6 +49,11 @@ class CurrentState(LawState):
     def nodal_density(self) -> Floats:
         """The density on the grid."""
         return self._at_rest.density
+
+    @property
+    def most_nodes(self) -> int:
+        """The most nodes on which the state is looked for: its linear equation is dense where the drift is."""
+        return MOST
 
     def mean(self, values: Floats) -> float:
         """Return the mean of values on the grid under the density."""

@@ -458,7 +458,7 @@ class ExtendedEquation(StationaryEquation):
         if missing.size:
             cells = np.union1d(cells, missing // basis.symmetry)
             nodes = max(nodes, even_size(2 * int(cells[-1])))
-        if nodes > basis.most_nodes or cells.size > min(basis.most_cells, MAX_UNKNOWNS):
+        if nodes > state.most_nodes or cells.size > min(basis.most_cells, MAX_UNKNOWNS):
             return None
         return basis.resized(cells, nodes)
 

@@ -132,6 +132,11 @@ class AtState:
         """Return whether the quadrature resolves the density: its last moments are at rounding level."""
         raise NotImplementedError
 
+    @property
+    def most_nodes(self) -> int:
+        """The most nodes on which the state is looked for."""
+        return self.weighted.basis.most_nodes
+
     def on(self, basis: Basis, coefficients: Coefficients, b: Floats) -> "AtState":
         """Return the stationary equation of the law at the place with another basis, coefficients and unknown."""
         raise NotImplementedError

@@ -18,6 +18,10 @@ from meanfield import (
     Transformer,
 )
 from solvers import bifurcation_diagram, curve
+from solvers.current import MOST
+from solvers.two_parameters.at_place import state_at
+from solvers.two_parameters.plane import Plane
+from solvers.two_parameters.unknowns import uneven_basis
 from tests import oracles
 
 EPS = np.finfo(float).eps
@@ -198,3 +202,18 @@ def test_derivatives_of_lagged_multipliers_are_differences():
 def test_a_parameter_on_which_nothing_depends_is_refused(fold):
     with pytest.raises(InvalidInput, match="confinement_sine1"):
         curve(fold, "confinement_sine1", (-0.1, 0.1))
+
+
+def test_states_of_more_nodes_than_the_dense_equation_has_are_left():
+    """The linear equation of a drift of all degrees has as many rows as twice the nodes, and grows with their cube."""
+    law, field = NormalisedAttention(2.0), External(cosine=(0.3, 0.1), sine=(0.0, 0.2))
+    problem = ContinuityEquation(Circle(), law, noise=0.5, coupling=0.6, confinement=field)
+    plane = Plane(problem, ("beta", "coupling"), (1.0, 3.0), 1.0, 0.0, None, np.arange(1, 33))
+    branch = bifurcation_diagram(problem, (0.0, 0.6), rates=False).branches[0]
+    lengths = np.hypot(branch.cosine[-1], branch.sine[-1])
+    basis = uneven_basis(plane, lengths, plane.coordinates(2.0, 0.6))
+    moments = branch.cosine[-1] - 1j * branch.sine[-1]
+    unknown = basis.means_from(moments) / basis.degrees
+    state = state_at(plane, basis, plane.coordinates(2.0, 0.6), unknown)
+    assert np.abs(state.residual).max() < 1e-13
+    assert state.most_nodes == MOST < basis.most_nodes
