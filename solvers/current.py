@@ -55,6 +55,8 @@ class AtRest:
         The equation, of whose grid the drift is.
     drift : (points,) float
         Its values g.
+    speed
+        The angular velocity, over the noise, of the frame in which it is at rest.
 
     Attributes
     ----------
@@ -62,18 +64,25 @@ class AtRest:
         The moments of cells 1..N.
     density : (points,) float
         The density on the grid, of mean one.
+    speed : float
+        That of the frame.
     """
 
-    def __init__(self, equation: "CurrentEquation", drift: Floats) -> None:
-        self._equation = equation
+    def __init__(self, equation: "CurrentEquation", drift: Floats, speed: float = 0.0) -> None:
+        self._equation, self.speed = equation, speed
         spectrum = equation._spectrum(drift)
-        self._matrix = equation._matrix(spectrum)
+        self._matrix = equation._matrix(spectrum, speed)
         self.moments = self._matrix.solve(equation._sides(spectrum))
         self.density = equation._density_on_grid(self.moments, drift.size)
 
     def responses(self, changes: Floats) -> Floats:
         """Return the changes of the moments of cells 1..N under changes of the drift, one row each."""
         return self._matrix.solve(self._equation._sides(self._equation._spectrum(changes * self.density)))
+
+    def faster(self) -> Floats:
+        """Return the derivatives of the moments of cells 1..N in the angular velocity over the noise."""
+        cosine, sine = np.split(self.moments, 2)
+        return self._matrix.solve(np.concatenate([sine, -cosine]))
 
     def adjoint(self, form: Floats) -> Floats:
         """Return y of a linear form of the moments of cells 1..N, see the module."""
@@ -288,7 +297,7 @@ class CurrentEquation(NodalEquation):
         """Return the changes of all moments under changes of g on the grid, one row each."""
         return np.array([self.stacked(row, 0.0) for row in self.at_rest(b, q).responses(changes)])
 
-    def _matrix(self, spectrum: Complexes, speed: float = 0.0) -> DriftMatrix:
+    def _matrix(self, spectrum: Complexes, speed: float) -> DriftMatrix:
         """Return the matrix of the linear equation of the moments of cells 1..N from the coefficients of g."""
         return DriftMatrix(spectrum, speed, self.basis.symmetry)
 

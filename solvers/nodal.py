@@ -80,7 +80,9 @@ class NodalEquation(StationaryEquation):
             return self.drift_field(b, q) / float(self.problem.fixed_coupling)
         if role == "noise":
             return -self.drift_field(b, q) / self.problem.positive_noise
-        return self.law_slope(b, q, own) if role == self.problem.law_field else np.zeros(())
+        return (
+            self.law_slope(b, q, own) if role == self.problem.law_field else np.zeros_like(self.drift_field(b, q))
+        )
 
     def forced_field(self, forces: Floats) -> Floats:
         """Return the field of a confinement on the nodes that is a sum of the modes."""

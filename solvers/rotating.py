@@ -31,7 +31,7 @@ from meanfield.records import ANGULAR_VELOCITY
 from meanfield.theory import plain_number
 
 from .bases import EPS, Basis, Floats, Gibbs, Integers
-from .current import CurrentEquation, Slopes
+from .current import AtRest, CurrentEquation, Slopes
 from .drift_matrix import Complexes
 from .equation import Evaluation, StationaryEquation
 from .significant import SignificantDegrees
@@ -83,11 +83,11 @@ class RotatingEquation(CurrentEquation):
 
     def evaluate(self, b: Floats, q: float) -> Evaluation:
         """Return residual and density, with the angular velocity in the place of log Z, at (b, q)."""
-        moments, speed = self._solved(b, q)
-        stacked = self.stacked(moments, 1.0)
+        rest = self.at_rest(b, q)
+        stacked = self.stacked(rest.moments, 1.0)
         turned, sine = self._rotation(b)
         residual = b - self.scales * self.basis.means(stacked) + turned * float(sine @ b)
-        return Evaluation(residual, Gibbs(stacked, self.problem.noise * speed))
+        return Evaluation(residual, Gibbs(stacked, self.problem.noise * rest.speed))
 
     def linearise(self, b: Floats, q: float, moments: Floats) -> tuple[Floats, Floats]:
         """Return the Jacobian of the residual, rotation deflated, and its derivative in q."""
@@ -102,12 +102,8 @@ class RotatingEquation(CurrentEquation):
 
     def responses(self, b: Floats, q: float, changes: Floats) -> Floats:
         """Return the changes of all moments under changes of g on the grid, omega following, one row each."""
-        moments, speed = self._solved(b, q)
-        drift = self._drift(b, q)
-        matrix = self._matrix(self._spectrum(drift), speed)
-        sides = self._sides(self._spectrum(changes * self._density_on_grid(moments, drift.size)))
-        moved, faster = matrix.solve(sides), matrix.solve(_quarter(moments))
-        turned, own = self._turned(b), self._places
+        rest, turned, own = self.at_rest(b, q), self._turned(b), self._places
+        moved, faster = rest.responses(changes), rest.faster()
         lever = float(self.scales * faster[own] @ turned)
         if lever:
             moved = moved - np.multiply.outer((self.scales * moved[:, own]) @ turned / lever, faster)
@@ -139,24 +135,21 @@ class RotatingEquation(CurrentEquation):
             return unit, unit
         return turned / along, sine
 
-    def _solved(self, b: Floats, q: float) -> tuple[Floats, float]:
-        """Return the moments of cells 1..N and omega, nan if no omega fulfils the phase condition."""
-        count = self.basis.nodes
+    def at_rest(self, b: Floats, q: float) -> AtRest:
+        """Return the density at rest in the frame that rotates with it, nan if none fulfils the phase condition."""
+        drift = self._drift(b, q)
         if not np.any(b):
-            return np.zeros(2 * count), self._speed_at_uniform(q)
-        spectrum = self._spectrum(self._drift(b, q))
-        sides, turned = self._sides(spectrum), self._turned(b)
+            return AtRest(self, drift, self._speed_at_uniform(q))
+        spectrum, turned = self._spectrum(drift), self._turned(b)
         speed, fastest = self._first_speed(b, spectrum), float(np.abs(spectrum).sum())
         for _ in range(STEPS):
-            matrix = self._matrix(spectrum, speed)
-            moments = matrix.solve(sides)
-            faster = matrix.solve(_quarter(moments))
-            image, change = (self.scales * each[self._places] for each in (moments, faster))
+            rest = AtRest(self, drift, speed)
+            image, change = (self.scales * each[self._places] for each in (rest.moments, rest.faster()))
             step = -float(image @ turned) / float(change @ turned)
             if not abs(step) > SHORT * (1.0 + fastest + abs(speed)):
-                return moments, speed
+                return rest
             speed += step
-        return np.full(2 * count, np.nan), np.nan
+        return AtRest(self, drift, np.nan)
 
     def _first_speed(self, b: Floats, spectrum: Complexes) -> float:
         """Return the omega with which the significant moments turn at once."""
@@ -179,28 +172,16 @@ class RotatingEquation(CurrentEquation):
 
     def _slopes(self, b: Floats, q: float) -> Slopes:
         """Return the derivatives of the moments, omega following the phase condition."""
-        moments, speed = self._solved(b, q)
-        velocities = self._drift(b, q)
-        density = self._density_on_grid(moments, velocities.size)
-        changes = np.vstack([self.drift_changes(b, q, np.eye(b.size)), velocities / q])
-        sides = self._sides(self._spectrum(changes * density))
-        if np.any(b):
-            sides = np.vstack([sides, _quarter(moments)])
-        matrix = self._matrix(self._spectrum(velocities), speed)
-        found = matrix.solve(sides).T
+        rest = self.at_rest(b, q)
+        changes = np.vstack([self.drift_changes(b, q, np.eye(b.size)), self._drift(b, q) / q])
+        found = rest.responses(changes).T
+        along, along_q = found[:, :-1], found[:, -1]
         if not np.any(b):
-            return Slopes(found[:, :-1], found[:, -1])
-        along, along_q, faster = found[:, :-2], found[:, -2], found[:, -1]
-        turned, images = self._turned(b), self.scales[:, None] * found[self._places]
-        lever = float(images[:, -1] @ turned)
+            return Slopes(along, along_q)
+        faster, turned = rest.faster(), self._turned(b)
+        images = self.scales[:, None] * found[self._places]
+        lever = float(self.scales * faster[self._places] @ turned)
         # T(b) is antisymmetric: its derivative times the image of b is minus the turned image.
-        speeds = (self._turned(self.scales * moments[self._places]) - images[:, :-2].T @ turned) / lever
-        speed_along_q = -float(images[:, -2] @ turned) / lever
-        along = along + np.multiply.outer(faster, speeds)
-        return Slopes(along, along_q + faster * speed_along_q)
-
-
-def _quarter(moments: Floats) -> Floats:
-    """Return the right-hand side of the derivative of moments by omega: the sines, and minus the cosines."""
-    cosine, sine = np.split(moments, 2)
-    return np.concatenate([sine, -cosine])
+        speeds = (self._turned(self.scales * rest.moments[self._places]) - images[:, :-1].T @ turned) / lever
+        speed_along_q = -float(images[:, -1] @ turned) / lever
+        return Slopes(along + np.multiply.outer(faster, speeds), along_q + faster * speed_along_q)

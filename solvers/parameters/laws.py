@@ -11,7 +11,8 @@ With the unknowns :math:`b = S a` of :mod:`.equation`,
 
 The derivative of f in p has the exact ones of the coefficients of the drives,
 :meth:`meanfield.equations.VelocityLaw.slopes`. As many eigenvalues of the Jacobian as directions are unstable are
-negative where there is a Gibbs map; else the linearised equation counts these.
+negative where there is a Gibbs map; else the linearised equation counts these. Where densities carry a current or
+turn, f is their drift, and the covariances are the responses of :mod:`solvers.current` to its changes.
 """
 
 from typing import TYPE_CHECKING, cast
@@ -50,8 +51,7 @@ class LawEquation(ParameterEquation):
         """Return the Jacobian and the derivative in q, rotation deflated."""
         law, unknown, coupling = self._law(b, q)
         changes = law.drift_changes(unknown, coupling, np.diag(law.scales / self.scales))
-        slope = np.broadcast_to(self._slope(b, q), changes.shape[1:])
-        moved = law.responses(unknown, coupling, np.concatenate([changes, slope[None]]))
+        moved = law.responses(unknown, coupling, np.concatenate([changes, self._slope(b, q)[None]]))
         *along, along_q = (self.scales * self.basis.means(each) for each in moved)
         jacobian = np.eye(b.size) - np.array(along).T
         generator = self.basis.rotation(moments)
@@ -142,8 +142,7 @@ class RotatingLawEquation(LawEquation):
         """Return the Jacobian and the derivative in q, rotation deflated."""
         law, unknown, coupling = self._law(b, q)
         jacobian, _ = law.linearise(unknown, coupling, moments)
-        slope = np.broadcast_to(self._slope(b, q), law.drift_field(unknown, coupling).shape)
-        (moved,) = law.responses(unknown, coupling, slope[None])
+        (moved,) = law.responses(unknown, coupling, self._slope(b, q)[None])
         weights = self.scales / law.scales
         return weights[:, None] * jacobian / weights, -self.scales * self.basis.means(moved)
 
@@ -155,8 +154,7 @@ class RotatingLawEquation(LawEquation):
         """Return the derivatives of the moments along the tangent of a solution."""
         law, unknown, coupling = self._law(solution.b, solution.q)
         along = law.moments_along(unknown, coupling, law.scales / self.scales * solution.tangent_b)
-        slope = np.broadcast_to(self._slope(solution.b, solution.q), law.drift_field(unknown, coupling).shape)
-        (moved,) = law.responses(unknown, coupling, slope[None])
+        (moved,) = law.responses(unknown, coupling, self._slope(solution.b, solution.q)[None])
         return np.asarray(along + solution.tangent_q * moved)
 
     def _law(self, b: Floats, q: float) -> tuple[RotatingEquation, Floats, float]:

@@ -114,7 +114,7 @@ class LawState(AtState):
         found = np.zeros((2, *law.drift_field(*self._at).shape))
         for name, changes in zip(self._plane.names, self.coefficients.place.slopes, strict=True):
             slope = law.place_slope(*self._at, *self._plane.roles[name])
-            found += np.multiply.outer(changes, np.broadcast_to(slope, found.shape[1:]))
+            found += np.multiply.outer(changes, slope)
         if np.any(forces := self.coefficients.slopes[1]):
             found += np.array([law.forced_field(row) for row in forces])
         return found

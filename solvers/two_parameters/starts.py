@@ -369,7 +369,7 @@ def require_followed(start: Start) -> None:
     Raises
     ------
     InvalidInput
-        If densities have no axis, or carry a current.
+        If densities have no axis in a confinement, under a law without a Gibbs map on a sphere.
     NotResolved
         If a confinement has kinks on a sphere.
     """
