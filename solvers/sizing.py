@@ -10,7 +10,7 @@ from meanfield.equations import Capability, Interaction
 
 from .bases import Basis, Integers, multiples
 from .bases.confining import CommonField, ConfiningField
-from .current import FEWEST, CurrentEquation
+from .current import FEWEST, MOST, CurrentEquation
 from .equation import SLOW, StationaryEquation
 from .geometry import Geometry
 from .limits import MAX_SPHERICAL_DEGREE
@@ -45,6 +45,7 @@ def stationary_equation(
     modes: int = 0,
     unknowns: int = 0,
     negligible: bool = False,
+    flux: bool = False,
 ) -> StationaryEquation | None:
     """Return the equation on densities of a symmetry, sized by the decay of potential and confinement.
 
@@ -67,16 +68,21 @@ def stationary_equation(
     negligible
         Whether to return an equation, with one mode that does not act, where the potential does not act in the
         symmetry: its state is that of the confinement alone.
+    flux
+        Whether to return that of densities with a flux for laws without a Gibbs map, which is slow to search.
 
     Returns
     -------
     StationaryEquation or None
         None if the potential does not act on densities of this symmetry, unless ``negligible``, and for densities
-        that need not be even of laws without a Gibbs map or a lag: such states may rotate. Those with a lag do.
+        that need not be even of laws without a Gibbs map or a lag, unless ``flux`` and a confinement holds them:
+        others may rotate. Those with a lag do. With ``flux`` also where they would need more nodes than MOST.
     """
     rotating, current = rotates_freely(problem), geometry.carries_current(problem)
     if not (even or rotating) and problem.lacks(Capability.GIBBS_MAP):
-        return None
+        if problem.confinement is None or not flux:
+            return None
+        current = True
     significant = starting_degrees(problem, partial(multiples, symmetry), symmetry, unknowns)
     if negligible and not significant.degrees.size:
         significant = SignificantDegrees(multiples(symmetry, symmetry), True, symmetry)
@@ -85,6 +91,8 @@ def stationary_equation(
     cells, confining = significant.degrees // symmetry, confining_degree(problem)
     most = max(int(cells.max()), modes // symmetry, (SLOW if confining is None else confining) // symmetry)
     nodes = even_size(max(2 * most, FEWEST if rotating or current else geometry.fewest_nodes))
+    if flux and current and nodes > MOST:
+        return None
     size = Size(cells, nodes, confinement_field(problem, symmetry, nodes))
     basis = geometry.basis(problem, symmetry, size, even=even and not rotating)
     if axis and basis.cosines is not None:
@@ -94,7 +102,13 @@ def stationary_equation(
 
 
 def equation_among(
-    equation: StationaryEquation, symmetry: int, *, even: bool = True, axis: float | None = None, finer: int = 1
+    equation: StationaryEquation,
+    symmetry: int,
+    *,
+    even: bool = True,
+    axis: float | None = None,
+    finer: int = 1,
+    flux: bool = False,
 ) -> StationaryEquation | None:
     """Return the equation on densities of another symmetry that resolves at least as much; None if none acts.
 
@@ -108,6 +122,8 @@ def equation_among(
         Angle of their reflection axis; by default that of the basis.
     finer
         Factor of the number of moments to resolve.
+    flux
+        Whether densities that need not be even may have a flux, see :func:`stationary_equation`.
     """
     basis = equation.basis
     found = stationary_equation(
@@ -120,6 +136,7 @@ def equation_among(
         modes=finer * basis.symmetry * basis.nodes // 2,
         unknowns=int(basis.degrees.max()) // symmetry,
         negligible=equation.ends is not None,
+        flux=flux,
     )
     return equation.lifted(found)
 
@@ -153,9 +170,10 @@ def equation_in(
     current.
     """
     kind: type[StationaryEquation] = StationaryEquation
+    uneven = basis.fourier is not None and problem.confinement is not None
     if rotates_freely(problem):
         kind = RotatingEquation
-    elif geometry.carries_current(problem):
+    elif uneven and problem.lacks(Capability.GIBBS_MAP):
         kind = CurrentEquation
     elif problem.lacks(Capability.GIBBS_MAP):
         kind = VelocityEquation

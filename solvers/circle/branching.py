@@ -145,7 +145,7 @@ def _uneven(point: Point, degrees: Integers, kernel: Floats, parity: str) -> lis
     old = point.equation
     strongest = int(degrees[np.argmax(np.abs(kernel))])
     symmetry = math.gcd(strongest, old.basis.symmetry)
-    equation = equation_among(old, symmetry, even=False)
+    equation = equation_among(old, symmetry, even=False, flux=True)
     if equation is None:
         return []
     half = equation.basis.degrees.size // 2

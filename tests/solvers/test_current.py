@@ -103,6 +103,35 @@ def test_rotators_in_a_field_of_two_wells_settle_in_one_of_them():
         assert smallest[1] < 1e-7
 
 
+def test_states_that_lose_their_axis_under_ngpt_carry_a_current():
+    """In an even field, of which they choose one side; the branch point is where the density's own Jacobian is singular."""
+    problem = ContinuityEquation(
+        Circle(), NormalisedAttention(3.0), noise=0.3, confinement=External(cosine=(0.05, 0.05))
+    )
+    diagram = bifurcation_diagram(problem, (0.0, 0.93), rates=False)
+    (event,) = diagram.events("branch point")
+    parent, born = diagram.branches
+    assert born.label == "uneven 1-cluster from primary"
+    of_mean_zero = np.linalg.svd(np.full((1, POINTS), 1.0))[2][1:].T
+    for at, cosine, sine, unstable in (
+        (event.coupling, event.cosine, event.sine, None),
+        *((born.coupling[k], born.cosine[k], born.sine[k], born.unstable[k]) for k in (0, len(born) // 2, -1)),
+    ):
+        count = min(cosine.size, POINTS // 2)
+        series = (cosine - 1j * sine)[:count] @ np.exp(1j * np.multiply.outer(np.arange(count), ANGLES))
+        there = problem.at(coupling=float(at))
+        change, jacobian = oracles.collocated_current(there, 2.0 * series.real - 1.0)
+        assert np.abs(change).max() < 1e-11 * POINTS**2
+        jacobian = of_mean_zero.T @ jacobian @ of_mean_zero
+        if unstable is None:
+            sizes = np.linalg.svd(jacobian, compute_uv=False)
+            assert sizes[-1] < 1e-9 * sizes[-2]
+        else:
+            assert unstable == np.count_nonzero(np.linalg.eigvals(jacobian).real > 0.0)
+    assert np.abs(born.observables["mean_velocity"][1:]).min() > 1e-8
+    assert np.abs(parent.sine).max() == 0.0
+
+
 def test_a_frequency_alone_is_still_left_to_the_frame_that_rotates():
     problem = ContinuityEquation(Circle(), CommonFrequency(Kuramoto(), 0.3), coupling=3.0)
     with pytest.raises(InvalidInput, match="leave it out for the frame that rotates with it"):
