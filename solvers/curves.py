@@ -11,6 +11,7 @@ from meanfield.records import CurveType
 from .arguments import require_parameter_range
 from .branches.arclength import Arclength
 from .provenance import provenance
+from .rotating import rotates_freely
 from .threads import one_thread
 from .two_parameters import COUPLING, Start, curve_from, require_followed, standing, start_of, states_of
 from .watching import Watch, unwatched
@@ -99,7 +100,8 @@ def curve(
     started = time.process_time()
     known = start_of(start)
     problem = known.problem
-    require(problem, Capability.STATIONARY_MAP, "curves of special points")
+    if not rotates_freely(problem):
+        require(problem, Capability.STATIONARY_MAP, "curves of special points")
     known = _of_type(known, type)
     if between is not None:
         if not isinstance(start, OrganisingPoint):

@@ -102,7 +102,7 @@ class RotatingEquation(CurrentEquation):
 
     def responses(self, b: Floats, q: float, changes: Floats) -> Floats:
         """Return the changes of all moments under changes of g on the grid, omega following, one row each."""
-        rest, turned, own = self.at_rest(b, q), self._turned(b), self._places
+        rest, turned, own = self.at_rest(b, q), self.turned(b), self._places
         moved, faster = rest.responses(changes), rest.faster()
         lever = float(self.scales * faster[own] @ turned)
         if lever:
@@ -120,14 +120,14 @@ class RotatingEquation(CurrentEquation):
         equation.phase_cell = self.phase_cell
         return equation
 
-    def _turned(self, b: Floats) -> Floats:
+    def turned(self, b: Floats) -> Floats:
         """Return T(b), the derivative of b under rotation, in steps of the angle times the symmetry."""
         cosine, sine = np.split(b, 2)
         return np.asarray(np.concatenate([-sine, cosine]) * self._cells)
 
     def _rotation(self, b: Floats) -> tuple[Floats, Floats]:
         """Return T/(e.T) and e; T/|T| twice where the cosine of the phase cell vanishes, zero without moments."""
-        turned, sine = self._turned(b), np.zeros(b.size)
+        turned, sine = self.turned(b), np.zeros(b.size)
         sine[self.basis.cells.size + int(np.searchsorted(self.basis.cells, self.phase_cell))] = 1.0
         along, length = float(turned @ sine), float(np.linalg.norm(turned))
         if abs(along) <= EPS * length:
@@ -140,7 +140,7 @@ class RotatingEquation(CurrentEquation):
         drift = self._drift(b, q)
         if not np.any(b):
             return AtRest(self, drift, self._speed_at_uniform(q))
-        spectrum, turned = self._spectrum(drift), self._turned(b)
+        spectrum, turned = self._spectrum(drift), self.turned(b)
         speed, fastest = self._first_speed(b, spectrum), float(np.abs(spectrum).sum())
         for _ in range(STEPS):
             rest = AtRest(self, drift, speed)
@@ -178,10 +178,10 @@ class RotatingEquation(CurrentEquation):
         along, along_q = found[:, :-1], found[:, -1]
         if not np.any(b):
             return Slopes(along, along_q)
-        faster, turned = rest.faster(), self._turned(b)
+        faster, turned = rest.faster(), self.turned(b)
         images = self.scales[:, None] * found[self._places]
         lever = float(self.scales * faster[self._places] @ turned)
         # T(b) is antisymmetric: its derivative times the image of b is minus the turned image.
-        speeds = (self._turned(self.scales * rest.moments[self._places]) - images[:, :-1].T @ turned) / lever
+        speeds = (self.turned(self.scales * rest.moments[self._places]) - images[:, :-1].T @ turned) / lever
         speed_along_q = -float(images[:, -1] @ turned) / lever
         return Slopes(along + np.multiply.outer(faster, speeds), along_q + faster * speed_along_q)

@@ -27,8 +27,8 @@ WITHOUT_AXIS = (
     "states without an axis of symmetry are followed on the ordinary sphere and for laws with a Gibbs map only"
 )
 WITH_FLUX = (
-    "states there are not even about an axis, and under a law without a Gibbs map a flux may run through them; such "
-    "states are followed on the circle in a confinement, as long as few modes resolve them"
+    "states there are not even about an axis, and under a law without a Gibbs map a flux may run through them; "
+    "such states are followed on the circle in a confinement, as long as few modes resolve them"
 )
 MANY_UNSTABLE = "states there have no axis of symmetry and more than one unstable direction on both sides"
 

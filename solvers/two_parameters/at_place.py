@@ -12,6 +12,7 @@ from .current_states import CurrentBlock, CurrentState
 from .law_blocks import CircleBlock, OddBlock, ZonalBlock
 from .law_states import LawState, SoftmaxState
 from .plane import Plane
+from .rotating_states import RotatingState
 from .states import AtState, GradientState, WeightedBasis
 
 # Newton's method for a state that is known to some digits: steps at most, and the size from which on they are
@@ -39,8 +40,9 @@ def state_at(plane: Plane, basis: Basis, place: tuple[float, float], b: Floats) 
     coefficients = plane.coefficients(*place, basis.degrees, basis)
     if plane.of_gradient:
         return GradientState(weighted, place, coefficients, b)
-    if plane.carries_current:
-        return CurrentState(plane, weighted, place, coefficients, b)
+    if not plane.reflects:
+        turning = RotatingState if plane.rotates else CurrentState
+        return turning(plane, weighted, place, coefficients, b)
     kind: type[LawState] = LawState if plane.problem.lacks(Capability.GIBBS_MAP) else SoftmaxState
     return kind(plane, weighted, place, coefficients, b)
 

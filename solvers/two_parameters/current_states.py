@@ -64,17 +64,40 @@ class CurrentState(LawState):
         (moved,) = self._at_rest.responses(change[None])
         return self.nodal_basis.means(self._law.stacked(moved, 0.0))
 
+    @computed_once
+    def field_changes(self) -> Floats:
+        """The derivatives of the drift in the moments on the grid, one row each."""
+        directions = np.diag(self._law.scales)
+        return self._in_frame(self._law.drift_changes(*self._at, directions), directions)
+
+    def _in_frame(self, changes: Floats, directions: Floats | None = None) -> Floats:
+        """Return changes of the drift in the frame in which the density rests, one row each.
+
+        Parameters
+        ----------
+        changes
+            Those on the grid.
+        directions
+            Those of the unknown with which the drift changes so, one row each; None if it stays as it is.
+        """
+        return changes
+
+    def _in_frame_form(self, chi: Floats) -> Floats:
+        """Return the linear form of the changes of the means that is chi, the velocity of the frame following."""
+        return chi
+
     def response_slopes(self, chi: Floats, changes: Floats) -> tuple[Floats, Floats]:
         """Return the derivatives of the change of <chi> under changes of the moments, in these and in x and q."""
         law, rest, scaled = self._law, self._at_rest, self._law.scales * changes
-        (along,) = law.drift_changes(*self._at, scaled[None])
+        (of_law,) = law.drift_changes(*self._at, scaled[None])
+        (along,) = self._in_frame(of_law[None], scaled[None])
         (moved,) = rest.responses(along[None])
-        weight = rest.weight(law.form_of(chi))
+        weight = rest.weight(law.form_of(self._in_frame_form(chi)))
         of_change = rest.weight(rest.form(weight * along))
         both = weight * rest.change_on_grid(moved) + of_change * rest.density
         weighted = weight * rest.density
         curvatures = law.drift_curvatures(*self._at, scaled, np.diag(law.scales))
-        changed = self.slopes_in_place(along, lambda own: law.law_slope_change(*self._at, own, scaled))
+        changed = self.slopes_in_place(of_law, lambda own: law.law_slope_change(*self._at, own, scaled))
         in_moments = self.field_changes @ both + curvatures @ weighted
         in_place = self.nodal_slopes @ both + changed @ weighted
         return in_moments / both.size, in_place / both.size
@@ -87,9 +110,10 @@ class CurrentState(LawState):
         """
         rest, law = self._at_rest, self._law
         changes, chi = null[0] / self.weighted.weights, self.weighted.weights * null[1]
-        right = rest.responses(law.drift_changes(*self._at, (law.scales * changes)[None]))[0]
+        directions = (law.scales * changes)[None]
+        (right,) = rest.responses(self._in_frame(law.drift_changes(*self._at, directions), directions))
         cells = np.arange(1, right.size // 2 + 1)
-        left = rest.adjoint(law.form_of(chi)) / np.tile(cells, 2)
+        left = rest.adjoint(law.form_of(self._in_frame_form(chi))) / np.tile(cells, 2)
         return float(left @ right) / float(np.linalg.norm(left) * np.linalg.norm(right))
 
     def halved(self, cells: Integers) -> "CurrentState":

@@ -69,7 +69,7 @@ class FoldEquation(SingularEquation):
     def tests(self) -> Tests:
         """The third moment that vanishes at cusps, and what vanishes where the zero growth rate is a double one."""
         found: Tests = {("cusp", None): self._asymmetry}
-        if self.plane.carries_current:
+        if not self.plane.reflects:
             found["Bogdanov-Takens", None] = self._double_rate
         return found
 

@@ -104,8 +104,12 @@ class LawState(AtState):
     def _jacobian(self) -> Floats:
         """Return J, (size, size)."""
         weights = self.weighted.weights
-        covariance = np.array([self._response(change) for change in self.field_changes]).T
-        return np.asarray(np.eye(weights.size) - weights[:, None] * covariance / weights)
+        return np.asarray(np.eye(weights.size) - weights[:, None] * self.responses.T / weights)
+
+    @computed_once
+    def responses(self) -> Floats:
+        """The derivatives of the means in the moments, one row for each of these, (size, size)."""
+        return np.array([self._response(change) for change in self.field_changes])
 
     @computed_once
     def nodal_slopes(self) -> Floats:

@@ -27,6 +27,7 @@ from ..bases.confining import ConfiningField
 from ..computed import computed_once
 from ..domains import solvers_of
 from ..factors import FactorAlong, kinked_among
+from ..rotating import rotates_freely
 from ..significant import common_symmetry
 from ..sizing import common_field
 from ..sphere import Group, symmetry_of_field
@@ -94,6 +95,16 @@ class Plane:
     def carries_current(self) -> bool:
         """Whether stationary densities have a flux somewhere in the plane."""
         return any(solvers_of(each).geometry.carries_current(each) for each in self.samples)
+
+    @computed_once
+    def rotates(self) -> bool:
+        """Whether clusters turn by a lag, also where that is zero in the plane."""
+        return rotates_freely(self.problem)
+
+    @computed_once
+    def reflects(self) -> bool:
+        """Whether states may have an axis; they have none where they carry a current or turn."""
+        return not (self.carries_current or self.rotates)
 
     @computed_once
     def confined(self) -> bool:
@@ -280,7 +291,7 @@ class Plane:
             does where beta changes its sign: its states solve another equation.
         """
         law = self._moved(self.problem.law, self.problem.law_field, x, q)
-        if self.carries_current:
+        if not self.reflects:
             return law
         if self._moves_velocity and bool(why := law.lacks(Capability.GIBBS_MAP)) == self._has_gibbs_map:
             raise InvalidInput(f"states of {law.name} solve another equation there; {why or 'it has a Gibbs map'}")
@@ -291,8 +302,13 @@ class Plane:
         return self.potential_of(self.law_at(x, q))
 
     def potential_of(self, law: Any) -> Any:
-        """Return the interaction potential of a law, or that of the same linearisation at uniform without a lag."""
-        return law.unlagged.at_uniform(self.problem.domain) if self._moves_velocity else law
+        """Return the interaction potential of a law, or that of the same linearisation at uniform.
+
+        In a confinement without the lag: no mode is critical then, and one of a right angle acts all the same.
+        """
+        if not self._moves_velocity:
+            return law
+        return (law if self.rotates else law.unlagged).at_uniform(self.problem.domain)
 
     def confinement_at(self, x: float, q: float) -> Any:
         """Return the confinement at x and q, also where it vanishes and the equation has none."""
@@ -338,9 +354,9 @@ class Plane:
     def multiplier_slopes(self, potential: Any, name: str, degree: int) -> Any:
         """Return the derivatives of the multipliers of a potential in a parameter up to a degree, longdouble."""
         role, own = self.roles[name]
-        # A lag and a common frequency are none of the law that turns by them.
+        # A common frequency, and a lag in a confinement or at zero, are none of the law that turns by them.
         turns = own not in self.problem.velocity.unturned.unlagged.parameter_values()
-        if role != self.problem.law_field or turns:
+        if role != self.problem.law_field or (turns and own not in potential.parameter_values()):
             return np.zeros(degree + 1, dtype=np.longdouble)
         return potential.multiplier_derivatives(own, self.problem.domain, degree).astype(np.longdouble)
 
@@ -352,6 +368,10 @@ class Plane:
         attractions, forces = coefficients.slopes
         keep = np.zeros(degrees.size, dtype=bool)
         rows = [coefficients.attractions, *attractions]
+        if self.rotates:
+            # A mode that lags by a right angle turns clusters.
+            unlagged = self.law_at(x, q).unlagged.at_uniform(self.problem.domain)
+            rows.append(self.multipliers(unlagged, int(degrees[-1]))[degrees].astype(float))
         if not self.by_factor:
             rows += [coefficients.forces, *forces]
         for row in rows:

@@ -200,7 +200,7 @@ def plane_of(start: Start, names: tuple[str, str], interval: tuple[float, float]
     reference = significant_degrees(bare, x, q, partial(multiples, 1))
     unit = float(high - low) if other == names[0] else _unit(start, bare, x, q, reference)
     plane = Plane(problem, names, interval, unit, x / unit, None, reference)
-    if plane.carries_current:
+    if not plane.reflects:
         return plane
     if not plane.zonal:
         return replace(plane, axis=0.0)
@@ -220,7 +220,7 @@ def _unit(start: Start, bare: Plane, x: float, q: float, reference: Integers) ->
     InvalidInput
         If nothing depends on it.
     """
-    if bare.carries_current:
+    if not (bare.reflects or start.uniform):
         place, basis, b = located(start, bare, start.first)
         state = state_at(bare, basis, place, b)
         return 1.0 / _dependence(bare, float(np.abs(state.slopes[0]).max()))

@@ -88,14 +88,14 @@ def uneven_basis(plane: Plane, lengths: Floats, place: tuple[float, float]) -> F
     NotResolved
         If it has too many significant modes.
     """
-    if not plane.carries_current:
+    if plane.reflects:
         require(plane.problem, Capability.GIBBS_MAP, "curves of states without an axis on the circle")
     even = basis_of(plane, lengths, place, 0.0)
     if not plane.confined:
         # A mode that is strong keeps its phase: axes, if there are any, are where it has crests and troughs.
         cell = int(np.argmax(lengths[even.degrees]))
         count = int(even.degrees[cell])
-        mirrors = tuple((np.pi * np.arange(count) / count).tolist())
+        mirrors = tuple((np.pi * np.arange(count) / count).tolist()) if plane.reflects else ()
         held_by = even.cells.size + cell
         return FourierBasis(even.cells, even.nodes, even.symmetry, None, mirrors, 2 * even.symmetry, held_by)
     basis = _basis(plane, Size(even.cells, even.nodes, None), even.symmetry, even=False)
@@ -187,6 +187,8 @@ def in_group(plane: Plane, group: Group, moments: Pair, place: tuple[float, floa
 
 def from_axis(plane: Plane, moments: Pair) -> tuple[float, Floats] | None:
     """Return the reflection axis of a state that a plane admits, and its moments from there; None without."""
+    if not plane.reflects:
+        return None
     for axis in plane.axes if plane.confined else _possible_axes(moments):
         turned = _counted_from(axis, moments)
         if np.abs(turned.imag).max() <= SIGNIFICANT:
