@@ -26,6 +26,7 @@ import numpy as np
 from meanfield.records import MEAN_VELOCITY
 
 from .bases import Floats, Gibbs, Integers
+from .computed import computed_once
 from .drift_matrix import Complexes, DriftMatrix
 from .equation import Evaluation, StationaryEquation
 from .law_eigenvalues import regularised_velocity, rounding_of, velocity_slopes
@@ -37,6 +38,12 @@ if TYPE_CHECKING:
 # Most resolved degrees over the symmetry, for the density is solved for by a dense matrix of twice as many rows,
 # and how many to begin with.
 MOST, FEWEST = 512, 64
+
+
+def _halves(stacked: Floats) -> tuple[Floats, Floats]:
+    """Return those of cosines and those of sines of stacked numbers, in rows."""
+    count = stacked.shape[-1] // 2
+    return stacked[..., :count], stacked[..., count:]
 
 
 class Slopes(NamedTuple):
@@ -79,9 +86,10 @@ class AtRest:
         """Return the changes of the moments of cells 1..N under changes of the drift, one row each."""
         return self._matrix.solve(self._equation._sides(self._equation._spectrum(changes * self.density)))
 
+    @computed_once
     def faster(self) -> Floats:
-        """Return the derivatives of the moments of cells 1..N in the angular velocity over the noise."""
-        cosine, sine = np.split(self.moments, 2)
+        """The derivatives of the moments of cells 1..N in the angular velocity over the noise."""
+        cosine, sine = _halves(self.moments)
         return self._matrix.solve(np.concatenate([sine, -cosine]))
 
     def adjoint(self, form: Floats) -> Floats:
@@ -90,7 +98,7 @@ class AtRest:
 
     def weight(self, form: Floats) -> Floats:
         """Return the function w of a linear form of the moments of cells 1..N, (points,), see the module."""
-        sine, cosine = np.split(self.adjoint(form), 2)
+        sine, cosine = _halves(self.adjoint(form))
         return self._equation._whole_series(cosine + 1j * sine)
 
     def change_on_grid(self, moments: Floats) -> Floats:
@@ -174,7 +182,7 @@ class CurrentEquation(NodalEquation):
 
     def stacked(self, moments: Floats, mass: float) -> Floats:
         """Return moments in the layout of the basis from those of cells 1..N and that of cell 0."""
-        cosine, sine = np.split(moments, 2)
+        cosine, sine = _halves(moments)
         return np.concatenate([[mass], cosine, [0.0], sine])
 
     def _series(self, coefficients: Complexes, constant: float = 0.0) -> Floats:
@@ -193,7 +201,7 @@ class CurrentEquation(NodalEquation):
 
     def _own_moments(self, unknowns: Floats) -> Complexes:
         """Return the moments m - i s of the cells by unknowns, in rows."""
-        cosine, sine = np.split(unknowns / self.scales, 2, axis=-1)
+        cosine, sine = _halves(unknowns / self.scales)
         return np.asarray(cosine - 1j * sine)
 
     def _averages(self, b: Floats) -> tuple[Floats, Floats, Floats | None, float]:
@@ -276,7 +284,7 @@ class CurrentEquation(NodalEquation):
 
     def forced_field(self, forces: Floats) -> Floats:
         """Return the drift on the grid of a confinement -V/D that is a sum of the modes."""
-        cosine, sine = np.split(forces, 2)
+        cosine, sine = _halves(forces)
         whole = np.zeros(int(self.basis.cells[-1]), dtype=complex)
         whole[self.basis.cells - 1] = cosine - 1j * sine
         return self.forcing(whole)
@@ -312,7 +320,7 @@ class CurrentEquation(NodalEquation):
 
     def _density_on_grid(self, moments: Floats, points: int, mean: float = 1.0) -> Floats:
         """Return the density of a mean on the grid from its moments of cells 1..N."""
-        cosine, sine = np.split(moments, 2)
+        cosine, sine = _halves(moments)
         waves = np.zeros(points // 2 + 1, dtype=complex)
         waves[1 : self.basis.nodes + 1], waves[0] = cosine - 1j * sine, mean
         return np.asarray(np.fft.irfft(waves, points, norm="forward"))

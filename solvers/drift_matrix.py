@@ -56,7 +56,7 @@ class DriftMatrix:
             trans: Any = int(transposed)
             solved = scipy.linalg.lu_solve(self._factor, sides.T, trans=trans, check_finite=False)
             return np.asarray(solved.T, dtype=float)
-        first, second = np.split(sides, 2, axis=-1)
+        first, second = sides[..., : self._count], sides[..., self._count :]
         # A linear form of m and s is the real part of one of x, and its gradient by f that by the real and
         # imaginary parts of f.
         found = self._solved(first + 1j * second if transposed else second + 1j * first, transposed)

@@ -102,16 +102,44 @@ class RotatingEquation(CurrentEquation):
 
     def responses(self, b: Floats, q: float, changes: Floats) -> Floats:
         """Return the changes of all moments under changes of g on the grid, omega following, one row each."""
-        rest, turned, own = self.at_rest(b, q), self.turned(b), self._places
-        moved, faster = rest.responses(changes), rest.faster()
-        lever = float(self.scales * faster[own] @ turned)
-        if lever:
-            moved = moved - np.multiply.outer((self.scales * moved[:, own]) @ turned / lever, faster)
-        return np.array([self.stacked(row, 0.0) for row in moved])
+        rest = self.at_rest(b, q)
+        moved = rest.responses(changes)
+        return self._stacked_rows(moved + np.multiply.outer(self.speeds(rest, b, moved), rest.faster))
 
-    def moments_along(self, b: Floats, q: float, direction: Floats) -> Floats:
-        """Return the derivatives of all moments along a direction of the unknowns, omega following."""
-        return self.stacked(self._slopes(b, q).moments @ direction, 0.0)
+    def moments_along(self, b: Floats, q: float, direction: Floats, near: float | None = None) -> Floats:
+        """Return the derivatives of all moments along a direction of the unknowns, omega following from near one."""
+        rest, directions = self.at_rest(b, q, near), direction[None]
+        moved = rest.responses(self.drift_changes(b, q, directions))
+        speeds = self.speeds(rest, b, moved, directions)
+        return self._stacked_rows(moved + np.multiply.outer(speeds, rest.faster))[0]
+
+    def phase_form(self, b: Floats) -> Floats:
+        """Return the linear form of the means of the modes that vanishes by the phase condition, A T(b)."""
+        return self.scales * self._turned(b)
+
+    def speeds(self, rest: AtRest, b: Floats, moved: Floats, directions: Floats | None = None) -> Floats:
+        """Return the changes of omega that keep the phase condition, (n,); zero at the uniform density.
+
+        Parameters
+        ----------
+        rest
+            The density at rest at b.
+        b
+            The unknown.
+        moved : (n, 2 N) float
+            Changes of the moments of cells 1..N at a fixed omega.
+        directions : (n, size) float, optional
+            Those of the unknown with which they go; by default it stays as it is.
+        """
+        form = self.phase_form(b)
+        lever = float(form @ rest.faster[self._places])
+        if not lever:
+            return np.zeros(len(moved))
+        turned = moved[:, self._places] @ form
+        if directions is not None:
+            # T is antisymmetric: of a direction times the image it is minus the turned image.
+            turned = turned - directions @ self._turned(self.scales * rest.moments[self._places])
+        return np.asarray(-turned / lever)
 
     def _resized(self, basis: Basis, significant: SignificantDegrees) -> StationaryEquation:
         """Return the same equation in a basis of other modes."""
@@ -120,14 +148,14 @@ class RotatingEquation(CurrentEquation):
         equation.phase_cell = self.phase_cell
         return equation
 
-    def turned(self, b: Floats) -> Floats:
+    def _turned(self, b: Floats) -> Floats:
         """Return T(b), the derivative of b under rotation, in steps of the angle times the symmetry."""
         cosine, sine = np.split(b, 2)
         return np.asarray(np.concatenate([-sine, cosine]) * self._cells)
 
     def _rotation(self, b: Floats) -> tuple[Floats, Floats]:
         """Return T/(e.T) and e; T/|T| twice where the cosine of the phase cell vanishes, zero without moments."""
-        turned, sine = self.turned(b), np.zeros(b.size)
+        turned, sine = self._turned(b), np.zeros(b.size)
         sine[self.basis.cells.size + int(np.searchsorted(self.basis.cells, self.phase_cell))] = 1.0
         along, length = float(turned @ sine), float(np.linalg.norm(turned))
         if abs(along) <= EPS * length:
@@ -135,16 +163,19 @@ class RotatingEquation(CurrentEquation):
             return unit, unit
         return turned / along, sine
 
-    def at_rest(self, b: Floats, q: float) -> AtRest:
-        """Return the density at rest in the frame that rotates with it, nan if none fulfils the phase condition."""
+    def at_rest(self, b: Floats, q: float, near: float | None = None) -> AtRest:
+        """Return the density at rest in the frame that rotates with it, nan if none fulfils the phase condition.
+
+        Omega is found from one near it, by default from that with which the significant moments turn at once.
+        """
         drift = self._drift(b, q)
         if not np.any(b):
             return AtRest(self, drift, self._speed_at_uniform(q))
-        spectrum, turned = self._spectrum(drift), self.turned(b)
-        speed, fastest = self._first_speed(b, spectrum), float(np.abs(spectrum).sum())
+        spectrum, turned = self._spectrum(drift), self._turned(b)
+        speed, fastest = self._first_speed(b, spectrum) if near is None else near, float(np.abs(spectrum).sum())
         for _ in range(STEPS):
             rest = AtRest(self, drift, speed)
-            image, change = (self.scales * each[self._places] for each in (rest.moments, rest.faster()))
+            image, change = (self.scales * each[self._places] for each in (rest.moments, rest.faster))
             step = -float(image @ turned) / float(change @ turned)
             if not abs(step) > SHORT * (1.0 + fastest + abs(speed)):
                 return rest
@@ -172,16 +203,12 @@ class RotatingEquation(CurrentEquation):
 
     def _slopes(self, b: Floats, q: float) -> Slopes:
         """Return the derivatives of the moments, omega following the phase condition."""
-        rest = self.at_rest(b, q)
+        rest, directions = self.at_rest(b, q), np.eye(b.size + 1, b.size)
         changes = np.vstack([self.drift_changes(b, q, np.eye(b.size)), self._drift(b, q) / q])
-        found = rest.responses(changes).T
-        along, along_q = found[:, :-1], found[:, -1]
-        if not np.any(b):
-            return Slopes(along, along_q)
-        faster, turned = rest.faster(), self.turned(b)
-        images = self.scales[:, None] * found[self._places]
-        lever = float(self.scales * faster[self._places] @ turned)
-        # T(b) is antisymmetric: its derivative times the image of b is minus the turned image.
-        speeds = (self.turned(self.scales * rest.moments[self._places]) - images[:, :-1].T @ turned) / lever
-        speed_along_q = -float(images[:, -1] @ turned) / lever
-        return Slopes(along + np.multiply.outer(faster, speeds), along_q + faster * speed_along_q)
+        moved = rest.responses(changes)
+        moved += np.multiply.outer(self.speeds(rest, b, moved, directions), rest.faster)
+        return Slopes(moved[:-1].T, moved[-1])
+
+    def _stacked_rows(self, moved: Floats) -> Floats:
+        """Return changes of the moments in the layout of the basis from those of cells 1..N, in rows."""
+        return np.array([self.stacked(row, 0.0) for row in moved])

@@ -27,6 +27,7 @@ from ..geometry import Complement
 from ..limits import MAX_UNKNOWNS
 from .at_place import block_at, state_at
 from .blocks import ComplementaryBlock
+from .current_states import CurrentBlock
 from .extended import ExtendedEquation
 from .law_turning import turning_of_law
 from .plane import Plane
@@ -117,11 +118,14 @@ class BranchPointEquation(SingularEquation):
 
     @property
     def tests(self) -> Tests:
-        """Functions that vanish where a branch born at the branch point turns."""
-        if not self.complement.pitchfork or self.untested:
-            return {}
-        kinds = (False, True) if self.complement.quarters else (False,)
-        return {("tricritical", other): Blurred(partial(self._turning, other)) for other in kinds}
+        """Functions that vanish where a branch born there turns, and where the zero growth rate is a double one."""
+        found: Tests = {}
+        if not self.plane.reflects:
+            found["Bogdanov-Takens", None] = self._double_rate
+        if self.complement.pitchfork and not self.untested:
+            kinds = (False, True) if self.complement.quarters else (False,)
+            found |= {("tricritical", other): Blurred(partial(self._turning, other)) for other in kinds}
+        return found
 
     def margins(self, point: Point) -> Margins:
         """Return the determinants of J of the state, zero at its folds, and of the blocks of other classes."""
@@ -142,6 +146,12 @@ class BranchPointEquation(SingularEquation):
         if problem.lacks(Capability.GIBBS_MAP) and not self.complement.born_symmetry:
             return f"that of states without an axis is not known under {problem.velocity.name}, without a Gibbs map"
         return self.complement.untold
+
+    def _double_rate(self, point: Point) -> float:
+        found = self.system(point.unknowns_on(self)[0], point.q)
+        assert isinstance(found, BranchPointSystem)
+        assert isinstance(found.block, CurrentBlock)
+        return found.block.double_rate(found.null)
 
     def _turning(self, about_other: bool, point: Point) -> tuple[float, float]:
         return self.turning_at(point.unknowns_on(self)[0], point.q, about_other)

@@ -70,6 +70,12 @@ class CurrentState(LawState):
         directions = np.diag(self._law.scales)
         return self._in_frame(self._law.drift_changes(*self._at, directions), directions)
 
+    def _drift_along(self, changes: Floats) -> tuple[Floats, Floats]:
+        """Return the change of the drift along changes of the moments, without and with that of the frame."""
+        directions = (self._law.scales * changes)[None]
+        of_law = self._law.drift_changes(*self._at, directions)
+        return of_law[0], self._in_frame(of_law, directions)[0]
+
     def _in_frame(self, changes: Floats, directions: Floats | None = None) -> Floats:
         """Return changes of the drift in the frame in which the density rests, one row each.
 
@@ -89,8 +95,7 @@ class CurrentState(LawState):
     def response_slopes(self, chi: Floats, changes: Floats) -> tuple[Floats, Floats]:
         """Return the derivatives of the change of <chi> under changes of the moments, in these and in x and q."""
         law, rest, scaled = self._law, self._at_rest, self._law.scales * changes
-        (of_law,) = law.drift_changes(*self._at, scaled[None])
-        (along,) = self._in_frame(of_law[None], scaled[None])
+        of_law, along = self._drift_along(changes)
         (moved,) = rest.responses(along[None])
         weight = rest.weight(law.form_of(self._in_frame_form(chi)))
         of_change = rest.weight(rest.form(weight * along))
@@ -102,16 +107,19 @@ class CurrentState(LawState):
         in_place = self.nodal_slopes @ both + changed @ weighted
         return in_moments / both.size, in_place / both.size
 
-    def double_rate(self, null: Borders) -> float:
+    def double_rate(self, changes: Floats, chi: Floats) -> float:
         r"""Return a number that vanishes where the growth rate zero is a double one (Bogdanov and Takens).
 
         Growth rates are the eigenvalues of :math:`-DK(L - B\,\partial_a g)` in all moments, K having the degrees.
         With the right null vector :math:`L^{-1}Bg_u` and the left one :math:`K^{-1}L^{-T}\chi` it is their product.
+
+        Parameters
+        ----------
+        changes, chi : (size,) float
+            The null vectors, as changes of the moments and as a sum of the modes.
         """
         rest, law = self._at_rest, self._law
-        changes, chi = null[0] / self.weighted.weights, self.weighted.weights * null[1]
-        directions = (law.scales * changes)[None]
-        (right,) = rest.responses(self._in_frame(law.drift_changes(*self._at, directions), directions))
+        (right,) = rest.responses(self._drift_along(changes)[1][None])
         cells = np.arange(1, right.size // 2 + 1)
         left = rest.adjoint(law.form_of(self._in_frame_form(chi))) / np.tile(cells, 2)
         return float(left @ right) / float(np.linalg.norm(left) * np.linalg.norm(right))
@@ -120,7 +128,11 @@ class CurrentState(LawState):
         """Return the state among the densities of half its symmetry, an even one, with some cells of these."""
         basis = self.weighted.basis
         own = 2 * basis.cells
-        wider = FourierBasis(np.union1d(own, cells), 2 * basis.nodes, basis.symmetry // 2)
+        every = np.union1d(own, cells)
+        held_by = basis.held_by
+        if held_by is not None:
+            held_by = every.size + int(np.searchsorted(every, own[held_by - own.size]))
+        wider = FourierBasis(every, 2 * basis.nodes, basis.symmetry // 2, held_by=held_by)
         unknown = np.zeros(wider.degrees.size)
         unknown[np.tile(np.isin(wider.cells, own), 2)] = self.unknown
         return self.on(wider, self._plane.coefficients(*self.place, wider.degrees, wider), unknown)
@@ -147,8 +159,17 @@ class CurrentBlock(ComplementaryBlock):
 
     def slopes(self, null: Borders) -> tuple[Floats, Floats]:
         """Return the derivatives of the condition in the unknowns of the state, and in x and q."""
-        chi, changes = np.zeros((2, self.halved.unknown.size))
-        chi[self.places], changes[self.places] = self.weights * null[1], null[0] / self.weights
+        changes, chi = self._in_moments(null)
         in_moments, in_place = self.halved.response_slopes(chi, changes)
         own = np.setdiff1d(np.arange(in_moments.size), self.places)
         return in_moments[own] / self.state.weighted.weights, in_place
+
+    def double_rate(self, null: Borders) -> float:
+        """Return a number that vanishes where the growth rate zero is a double one, see the state's."""
+        return self.halved.double_rate(*self._in_moments(null))
+
+    def _in_moments(self, null: Borders) -> Borders:
+        """Return null vectors as changes of all moments and as a test function, (size,) each."""
+        changes, chi = np.zeros((2, self.halved.unknown.size))
+        changes[self.places], chi[self.places] = null[0] / self.weights, self.weights * null[1]
+        return changes, chi

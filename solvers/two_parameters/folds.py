@@ -101,9 +101,9 @@ class FoldEquation(SingularEquation):
     def _double_rate(self, point: Point) -> float:
         found = self.system(point.unknowns_on(self)[0], point.q)
         assert isinstance(found, FoldSystem)
-        state = found.states[0]
+        state, (right, left) = found.states[0], found.null
         assert isinstance(state, CurrentState)
-        return state.double_rate(found.null)
+        return state.double_rate(right / state.weighted.weights, state.weighted.weights * left)
 
     def in_bases(self, bases: tuple[Basis, ...]) -> "FoldEquation":
         """Return the same system with another basis of the state."""

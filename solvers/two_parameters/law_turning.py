@@ -96,7 +96,8 @@ class _Branch:
         self.chi, self.phi = placed(block.weights * null[1]), placed(null[0] / block.weights)
         size, square = self.state.field_along(self.phi)
         self.phi /= size
-        self.unit = 4.0 * float(self.chi @ self.phi) * square / size**2
+        # The product passes zero where the growth rate zero is a double one, and the branch does not turn there.
+        self.unit = 4.0 * abs(float(self.chi @ self.phi)) * square / size**2
         self.rounding = ROUNDINGS * EPS * self.state.field_bound
         further, own = block.complement.squares, self.degrees % block.state.weighted.basis.symmetry == 0
         parts = [own] if further is None else [own, np.isin(self.degrees, further.degrees(last))]
@@ -113,7 +114,7 @@ class _Branch:
         error = abs(every) / 6.0 * SECOND.error(rows @ self.chi, amplitude, rounding)
         followed = self._followed(FIRST.derivative(rows, amplitude))
         mixed, of_mixed = self._mixed(followed, amplitude, rounding)
-        return -(third + mixed) / self.unit, (error + of_mixed) / abs(self.unit)
+        return -(third + mixed) / self.unit, (error + of_mixed) / self.unit
 
     def _followed(self, second: Floats) -> Floats:
         """Return w times the determinants, in moments."""

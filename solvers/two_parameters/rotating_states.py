@@ -36,43 +36,33 @@ class RotatingState(CurrentState):
         return RotatingEquation(problem, self.weighted.basis, self._plane.sign, solvers_of(problem).geometry)
 
     @computed_once
-    def _condition(self) -> Floats:
-        """F, the linear form of the means that the phase condition is, (size,)."""
-        return self._law.scales * self._law.turned(self._at[0])
+    def _form(self) -> Floats:
+        """F, the linear form of the means that vanishes by the phase condition, (size,)."""
+        return self._law.phase_form(self._at[0])
 
     @computed_once
     def _faster(self) -> Floats:
         """The derivatives f of the means in the velocity of the frame, (size,)."""
-        return self.nodal_basis.means(self._law.stacked(self._at_rest.faster(), 0.0))
+        return self.nodal_basis.means(self._law.stacked(self._at_rest.faster, 0.0))
 
     @computed_once
     def _left_null(self) -> Floats:
         """The unit left null vector of J of rotations, (size, 1); zero at the uniform state."""
-        left = self._condition / self.weighted.weights
+        left = self._form / self.weighted.weights
         return np.asarray(left / max(float(np.linalg.norm(left)), np.finfo(float).tiny))[:, None]
-
-    def _turned_means(self, directions: Floats) -> Floats:
-        """Return F(d) . m of directions of the unknown, one for each row."""
-        # T is antisymmetric.
-        return np.asarray(-directions @ self._law.turned(self._law.scales * self.means))
 
     def _in_frame(self, changes: Floats, directions: Floats | None = None) -> Floats:
         """Return changes of the drift in the frame, whose velocity follows, one row each."""
-        lever = float(self._condition @ self._faster)
-        if not lever:
-            return changes
-        moved = np.array([self._condition @ self._response(change) for change in changes])
-        if directions is not None:
-            moved += self._turned_means(directions)
-        return changes + (moved / lever)[:, None]
+        moved = self._at_rest.responses(changes)
+        return changes - self._law.speeds(self._at_rest, self._at[0], moved, directions)[:, None]
 
     def _in_frame_form(self, chi: Floats) -> Floats:
         """Return chi' of the module."""
-        return np.asarray(chi - self._share(chi) * self._condition)
+        return np.asarray(chi - self._share(chi) * self._form)
 
     def _share(self, chi: Floats) -> float:
         """Return s of the module; zero at the uniform state."""
-        lever = float(self._condition @ self._faster)
+        lever = float(self._form @ self._faster)
         return float(chi @ self._faster) / lever if lever else 0.0
 
     @computed_once
@@ -84,8 +74,15 @@ class RotatingState(CurrentState):
         """Return the derivatives of the change of <chi> under changes of the moments, in these and in x and q."""
         in_moments, in_place = super().response_slopes(chi, changes)
         law, share = self._law, self._share(chi)
-        turned = law.scales * law.turned(law.scales * changes)
-        moved = law.scales * (changes @ self.responses)
-        in_moments -= share * (self.responses @ turned - law.scales * law.turned(moved))
+        turned = law.phase_form(law.scales * changes)
+        in_moments -= share * (self.responses @ turned - law.phase_form(law.scales * (changes @ self.responses)))
         in_place += share * ((self.slopes / self.weighted.weights) @ turned)
         return in_moments, in_place
+
+    def responses_along(self, direction: Floats, changes: Floats, amounts: Floats) -> Floats:
+        """Return the changes of the means under changes of the moments, away from the state, one row each."""
+        law, (b, q) = self._law, self._at
+        places = b + np.multiply.outer(amounts, law.scales * direction)
+        along, near = law.scales * changes, self._at_rest.speed
+        rows = [law.moments_along(place, q, along, near) for place in places]
+        return np.array([law.basis.means(row) for row in rows])
