@@ -24,11 +24,11 @@ from meanfield.equations import NEGLIGIBLE, Capability, is_velocity
 
 from ..bases import EPS, Basis, Floats, Integers
 from ..bases.confining import ConfiningField
-from ..computed import computed_once
 from ..domains import solvers_of
-from ..factors import FactorAlong, kinked_among
-from ..significant import common_symmetry
-from ..sizing import common_field
+from ..equations.significant import common_symmetry
+from ..equations.sizing import common_field
+from ..execution.computed import computed_once
+from ..parameters.factors import FactorAlong, kinked_among
 from ..sphere import Group, symmetry_of_field
 from .coefficients import Coefficients, Couplings
 

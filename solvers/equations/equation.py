@@ -36,7 +36,7 @@ from meanfield import Equation, Number
 from meanfield.equations import has_free_energy
 from meanfield.records import FREE_ENERGY_GAP
 
-from .bases import (
+from ..bases import (
     EPS,
     Basis,
     Floats,
@@ -45,20 +45,20 @@ from .bases import (
     log1p_beyond_linear,
     resolved,
 )
-from .computed import computed_once
-from .limits import MAX_UNKNOWNS
-from .projectors import orthonormal, plus_projector
+from ..bases.limits import MAX_UNKNOWNS
+from ..execution.computed import computed_once
+from ..linear_algebra.projectors import orthonormal, plus_projector
+from ..linear_algebra.weak import Partition, covariance_change, strong_modes
 from .significant import (
     SignificantDegrees,
     even_size,
     significant_among,
     strengths,
 )
-from .weak import Partition, covariance_change, strong_modes
 
 if TYPE_CHECKING:
+    from ..root_finding.solution import Solution
     from .geometry import Geometry
-    from .solution import Solution
 
 # Degree at which a confinement that decays slowly is cut where no basis takes its kinks.
 SLOW = 512

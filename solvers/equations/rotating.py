@@ -30,7 +30,7 @@ from meanfield.equations import Capability
 from meanfield.records import ANGULAR_VELOCITY
 from meanfield.theory import plain_number
 
-from .bases import EPS, Basis, Floats, Gibbs, Integers
+from ..bases import EPS, Basis, Floats, Gibbs, Integers
 from .current import AtRest, CurrentEquation, Slopes
 from .drift_matrix import Complexes
 from .equation import Evaluation, StationaryEquation
