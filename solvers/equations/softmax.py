@@ -34,7 +34,8 @@ import numpy as np
 
 from ..bases import EPS, Floats
 from ..linear_algebra.projectors import plus_projector
-from .equation import Evaluation, OwnMeans
+from .equation import Evaluation
+from .linearisation import OwnMeans
 from .nodal import NodalEquation
 
 # Values of u below this share of its mean are rounding noise; the density there is this to a power beyond one.

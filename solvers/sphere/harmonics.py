@@ -24,8 +24,9 @@ from ..bases.representations import Group, axis_rotation
 from ..bases.second_moments import ClassProducts, RingWaves
 from ..branches.continuation import Point
 from ..equations.counts import Counts
-from ..equations.equation import OwnMeans, StationaryEquation
+from ..equations.equation import StationaryEquation
 from ..equations.geometry import BlockMatrix
+from ..equations.linearisation import OwnMeans
 from ..equations.significant import significant_degrees, strengths
 from ..equations.sizing import confining_field
 from ..linear_algebra.inertia import signature
