@@ -25,7 +25,7 @@ from meanfield import Circle, McKeanVlasov, Transformer
 from meanfield.export.auto_model import Model, model_text
 from meanfield.theory import critical_coupling
 from solvers import bifurcation_diagram, curve
-from solvers.compiling import available, continuation_name
+from solvers.execution.compiling import available, continuation_name
 
 BETA, INTERVAL = 5.0, (2.5, 20.0)
 # Half of the circle in 128 intervals.

@@ -18,11 +18,11 @@ from tables import table
 
 from meanfield import Circle, McKeanVlasov, Transformer, critical_coupling
 from solvers import ETDRK4, LSODA, PerturbedUniform, evolve
+from solvers.bases.transforms import backend_name
 from solvers.evolution.exponential import coefficients, krogstad_step
 from solvers.evolution.march import March
 from solvers.evolution.system import EvenSystem
-from solvers.provenance import version
-from solvers.transforms import backend_name
+from solvers.execution.provenance import version
 
 START = PerturbedUniform(0.1)
 TOLERANCE = 1e-8

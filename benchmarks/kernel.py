@@ -11,7 +11,7 @@ import numpy as np
 from scipy.linalg import lapack
 
 from solvers.circle.stability import Perturbations
-from solvers.equation import StationaryEquation
+from solvers.equations.equation import StationaryEquation
 
 FACTORISATIONS = ("dsysv", "dgesv", "dposv", "dsytrf", "dgetrf", "dpotrf")
 DECOMPOSITIONS = ("eigh", "eigvalsh")

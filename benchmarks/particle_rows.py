@@ -16,14 +16,14 @@ from tables import table
 
 from meanfield import Circle, McKeanVlasov, Transformer, critical_coupling
 from solvers import EulerMaruyama, MomentDrift, WeakSecondOrder, simulate
-from solvers.compiling import available
+from solvers.bases.transforms import backend_name
+from solvers.execution.compiling import available
+from solvers.execution.provenance import version
 from solvers.particles.clouds import MomentCloud, in_cells
 from solvers.particles.compiled import CompiledKernel
 from solvers.particles.drift import truncation
 from solvers.particles.kernels import BLOCK, ArrayKernel
 from solvers.particles.stepping import advance
-from solvers.provenance import version
-from solvers.transforms import backend_name
 
 STEP = 0.003
 TARGETS = {("euler-maruyama", "numpy"): 45.0, ("euler-maruyama", "numba"): 11.0}

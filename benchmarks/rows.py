@@ -16,8 +16,8 @@ from dense import dense_branch, dense_solves
 from kernel import Work, work_of
 from tasks import Result, follow_branch, trace_branch, trace_diagram, whole_diagram
 
-from solvers.compiling import continuation_compiled
-from solvers.transforms import backend_name, fftw
+from solvers.bases.transforms import backend_name, fftw
+from solvers.execution.compiling import continuation_compiled
 
 DEFAULT_MODES = 32
 

@@ -19,9 +19,9 @@ from meanfield import Circle, McKeanVlasov, Sphere, Transformer, critical_coupli
 from solvers import ETDRK4, VonMises, bifurcation_diagram, evolve
 from solvers.bases import SphericalTransform
 from solvers.bases.spherical import ducc
+from solvers.bases.transforms import backend_name
 from solvers.evolution.sphere.zonal import ZonalSystem
-from solvers.provenance import version
-from solvers.transforms import backend_name
+from solvers.execution.provenance import version
 
 COLUMNS = ("task", "size", "time ms", "relative error", "target ms")
 # The evolution of the report: from a density about the pole towards the state of one cluster.

@@ -7,8 +7,8 @@ import numpy as np
 import scipy
 from rows import Row
 
-from solvers.provenance import version
-from solvers.transforms import backend_name
+from solvers.bases.transforms import backend_name
+from solvers.execution.provenance import version
 
 # Computed once in 30 digits from the extended system at the fold.
 FOLD = 0.89701509340337279

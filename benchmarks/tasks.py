@@ -14,7 +14,7 @@ from solvers.branches.following import follow
 from solvers.branches.junctions import Departure
 from solvers.branches.recording import Register, parts_of, record
 from solvers.circle import CIRCLE
-from solvers.sizing import stationary_equation
+from solvers.equations.sizing import stationary_equation
 
 PROBLEM = McKeanVlasov(Circle(), Transformer(5.0))
 HIGHEST = 3.0

@@ -8,9 +8,7 @@ from typing import TYPE_CHECKING
 from meanfield.lazy import on_first_use
 
 if TYPE_CHECKING:
-    from .arguments import require_on_failure as require_on_failure
     from .branches.arclength import Arclength as Arclength
-    from .checkpoints import Checkpoint as Checkpoint
     from .curves import curve as curve
     from .diagram import bifurcation_diagram as bifurcation_diagram
     from .ensemble import simulate as simulate
@@ -26,6 +24,10 @@ if TYPE_CHECKING:
     from .evolution import WatanabeStrogatz as WatanabeStrogatz
     from .evolution import Watson as Watson
     from .evolution import initial_from as initial_from
+    from .execution.arguments import require_on_failure as require_on_failure
+    from .execution.checkpoints import Checkpoint as Checkpoint
+    from .execution.watching import Watch as Watch
+    from .execution.watching import unwatched as unwatched
     from .particles import EulerMaruyama as EulerMaruyama
     from .particles import LeimkuhlerMatthews as LeimkuhlerMatthews
     from .particles import MomentDrift as MomentDrift
@@ -42,14 +44,12 @@ if TYPE_CHECKING:
     from .sweeping import sweep as sweep
     from .trajectory import evolve as evolve
     from .trajectory import moments_of as moments_of
-    from .watching import Watch as Watch
-    from .watching import unwatched as unwatched
 
 _HOMES = {
     "Arclength": "branches.arclength",
     "Bumps": "evolution",
     "Characteristics": "evolution",
-    "Checkpoint": "checkpoints",
+    "Checkpoint": "execution.checkpoints",
     "ETDRK4": "evolution",
     "EulerMaruyama": "particles",
     "LSODA": "evolution",
@@ -63,7 +63,7 @@ _HOMES = {
     "Samples": "evolution",
     "Scheme": "particles.stepping",
     "VonMises": "evolution",
-    "Watch": "watching",
+    "Watch": "execution.watching",
     "WatanabeStrogatz": "evolution",
     "Watson": "evolution",
     "WeakSecondOrder": "particles",
@@ -74,14 +74,14 @@ _HOMES = {
     "initial_from": "evolution",
     "moments_of": "trajectory",
     "phase_diagram": "phase",
-    "require_on_failure": "arguments",
+    "require_on_failure": "execution.arguments",
     "schemes": "particles.schemes",
     "simulate": "ensemble",
     "spectral_gap": "spectra",
     "spectrum": "spectra",
     "stationary_states": "stationary",
     "sweep": "sweeping",
-    "unwatched": "watching",
+    "unwatched": "execution.watching",
 }
 
 # What users call; the other names are for the packages above.

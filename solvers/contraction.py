@@ -15,8 +15,8 @@ from .characteristics import ENERGY_GAP, FORWARD, MULTIPLES, contraction
 from .characteristics import Contraction as Found
 from .domains import solvers_of
 from .evolution.initial import Initial
-from .provenance import provenance
-from .threads import one_thread
+from .execution.provenance import provenance
+from .execution.threads import one_thread
 
 # Accuracy of positions: errors of steps, of the tolerance of the last pass, add up to some of it.
 ACCURACY = 10.0 * FORWARD

@@ -8,13 +8,13 @@ from meanfield.arguments import checked, shown
 from meanfield.equations import Capability, require
 from meanfield.records import CurveType
 
-from .arguments import require_parameter_range
 from .branches.arclength import Arclength
-from .provenance import provenance
-from .rotating import rotates_freely
-from .threads import one_thread
+from .equations.rotating import rotates_freely
+from .execution.arguments import require_parameter_range
+from .execution.provenance import provenance
+from .execution.threads import one_thread
+from .execution.watching import Watch, unwatched
 from .two_parameters import COUPLING, Start, curve_from, require_followed, standing, start_of, states_of
-from .watching import Watch, unwatched
 
 # An example of a small noise.
 SOME_NOISE = 0.01

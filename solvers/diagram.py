@@ -13,7 +13,6 @@ from meanfield.equations import Capability, has_free_energy, require
 from meanfield.records import COUPLING
 from meanfield.theory import transition_coupling
 
-from .arguments import require_depth, require_parameter_range, require_range
 from .branches.arclength import Arclength
 from .branches.exchange import mark_exchanges
 from .branches.following import Followed
@@ -21,12 +20,13 @@ from .branches.rates import Failures, unknown_rates, with_rates
 from .branches.recording import Part, Register, largest_modulus, record
 from .branches.walk import Course, InCoupling, Task, walk
 from .domains import solvers_of
+from .equations.rotating import rotates_freely
+from .equations.significant import confining_degree
+from .execution.arguments import require_depth, require_parameter_range, require_range
+from .execution.provenance import provenance
+from .execution.threads import one_thread
+from .execution.watching import Watch, unwatched
 from .parameters import InParameter, ParameterRegister, Path
-from .provenance import provenance
-from .rotating import rotates_freely
-from .significant import confining_degree
-from .threads import one_thread
-from .watching import Watch, unwatched
 
 logger = logging.getLogger(__name__)
 

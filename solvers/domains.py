@@ -8,19 +8,19 @@ from meanfield.equations import Capability
 
 from .characteristics import ON_CIRCLE, ON_SPHERES, LabelDensities
 from .circle import CIRCLE, rotating_waves
+from .equations.geometry import Geometry
 from .evolution.circle.relaxing import neighbourhood as neighbourhood_on_circle
 from .evolution.circle.space import SPACES as EVOLUTION_ON_CIRCLE
 from .evolution.neighbourhood import Neighbourhood
 from .evolution.space import EvolutionSpaces
 from .evolution.sphere.relaxing import neighbourhood as neighbourhood_on_spheres
 from .evolution.sphere.space import SPACES as EVOLUTION_ON_SPHERES
-from .geometry import Geometry
 from .particles.circle import circle_setting
 from .particles.circle_velocities import velocity_setting
 from .particles.custom_velocities import moment_setting
 from .particles.settings import Motion
 from .particles.sphere import meridian_setting, sphere_setting, sphere_velocity_setting
-from .searched import Searched
+from .root_finding.searched import Searched
 from .sphere import SPHERE
 
 

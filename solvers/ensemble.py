@@ -12,11 +12,13 @@ from numpy.typing import ArrayLike
 from meanfield import ComputationFailed, Ensemble, Equation, InvalidInput, Outcome
 from meanfield.arguments import checked
 
-from .arguments import require_on_failure
-from .checkpoints import Checkpoint
-from .defaults import DEGREES
 from .domains import motion_of
-from .executors import completed
+from .execution.arguments import require_on_failure
+from .execution.checkpoints import Checkpoint
+from .execution.defaults import DEGREES
+from .execution.executors import completed
+from .execution.provenance import provenance
+from .execution.watching import Watch, unwatched
 from .particles.blocks import Block, blocks_of, run_block, running_block
 from .particles.drift import MomentDrift, PairDrift
 from .particles.planning import Options, Plan, plan
@@ -24,8 +26,6 @@ from .particles.replicas import Recorded
 from .particles.schemes import default_scheme
 from .particles.settings import HISTOGRAM_BINS
 from .particles.stepping import Scheme
-from .provenance import provenance
-from .watching import Watch, unwatched
 
 # A step is called coarse where it changes local widths by more than this.
 COARSE = 0.05

@@ -7,13 +7,13 @@ from meanfield import Equation, InvalidInput, PhaseDiagram
 from meanfield.arguments import checked, shown
 from meanfield.equations import Capability, require
 
+from .execution.provenance import provenance
+from .execution.threads import one_thread
+from .execution.watching import Watch, unwatched
 from .phases.exploring import curves_of
 from .phases.regions import examined, regions_of
 from .phases.sections import Section
 from .phases.window import Window
-from .provenance import provenance
-from .threads import one_thread
-from .watching import Watch, unwatched
 
 DEFAULT_RELATIVE = (0.4, 1.6)
 # Diagrams at fixed values at most, and the largest seed.

@@ -41,11 +41,11 @@ from .bases import EPS, Floats
 from .contraction import contraction_to_a_point
 from .domains import solvers_of
 from .evolution.neighbourhood import DECAY, Complexes, Neighbourhood, padded
-from .provenance import provenance
+from .execution.provenance import provenance
+from .execution.threads import one_thread
+from .execution.watching import Watch
 from .spectra import known_gap, spectral_gap, spectrum
 from .stationary import stationary_states
-from .threads import one_thread
-from .watching import Watch
 
 
 class Seen(NamedTuple):

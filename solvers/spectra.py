@@ -4,7 +4,7 @@ from meanfield import Spectrum, State
 from meanfield.arguments import checked
 
 from .domains import solvers_of
-from .threads import one_thread
+from .execution.threads import one_thread
 
 
 @checked

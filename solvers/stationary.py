@@ -33,25 +33,25 @@ from meanfield.base import deferred
 from meanfield.equations import Capability, has_free_energy, require
 from meanfield.records import FREE_ENERGY_GAP, StationaryStates
 
-from .arguments import require_depth, require_on_failure
 from .bases import EPS
-from .bounds import bounded_below
 from .branches.continuation import Point
 from .branches.following import UNFINISHED, Followed
 from .branches.junctions import from_no_interaction
+from .branches.labels import told_apart
 from .branches.newton_search import search_states
 from .branches.orbits import same_orbit, symmetry_of
 from .branches.passing import BEYOND, FAMILY, passing_branches, register_about
 from .branches.recording import Register, state_of
 from .branches.uniform import uniform_state
 from .domains import solvers_of
-from .labels import told_apart
-from .provenance import provenance
-from .rotating import rotates_freely
-from .searched import Searched
+from .equations.bounds import bounded_below
+from .equations.rotating import rotates_freely
+from .execution.arguments import require_depth, require_on_failure
+from .execution.provenance import provenance
+from .execution.threads import one_thread
+from .execution.watching import Watch, unwatched
+from .root_finding.searched import Searched
 from .spectra import spectral_gap
-from .threads import one_thread
-from .watching import Watch, unwatched
 
 logger = logging.getLogger(__name__)
 

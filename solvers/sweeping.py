@@ -15,9 +15,10 @@ from meanfield.errors import did_you_mean
 from meanfield.export import Result, Store, assembled, plain
 from meanfield.records import COUPLING, Sweep
 
-from .arguments import require_on_failure
-from .checkpoints import described
-from .provenance import provenance
+from .execution.arguments import require_on_failure
+from .execution.checkpoints import described
+from .execution.provenance import provenance
+from .execution.watching import Watch, unwatched
 from .sweeps import (
     COMPUTATIONS,
     Computed,
@@ -31,7 +32,6 @@ from .sweeps import (
     takes_seed,
     values_from,
 )
-from .watching import Watch, unwatched
 
 # Tasks given to an executor at a time, of which nobody knows how many it runs at once.
 AHEAD = 256

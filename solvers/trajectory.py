@@ -12,10 +12,9 @@ from meanfield import ComputationFailed, Equation, NotResolved, Outcome, Traject
 from meanfield.arguments import checked
 from meanfield.equations import Capability, has_free_energy, in_rotating_frame
 
-from .arguments import require_on_failure
 from .bases import Floats
-from .checkpoints import Checkpoint
 from .domains import solvers_of
+from .equations.observables import along_path
 from .evolution.descent import NEGATIVE, Descent
 from .evolution.direct import DirectMethod, MomentPath, cut_short
 from .evolution.growth import CALM
@@ -25,9 +24,10 @@ from .evolution.plan import TOLERANCES, Plan, plan
 from .evolution.rest import Rest
 from .evolution.rotating_frame import turned
 from .evolution.running import Evolution, Progress, padded
-from .observables import along_path
-from .provenance import provenance
-from .threads import one_thread
+from .execution.arguments import require_on_failure
+from .execution.checkpoints import Checkpoint
+from .execution.provenance import provenance
+from .execution.threads import one_thread
 
 
 @checked

@@ -509,7 +509,7 @@ def test_help_needs_no_solver():
     """Half of a second of every ``--help`` went into scipy; importing anything of it brings that back."""
     code = (
         "import sys; from meanfield.cli import main\n"
-        "heavy = ('scipy.linalg', 'scipy.interpolate', 'scipy.optimize', 'matplotlib', 'xarray', 'solvers.equation')\n"
+        "heavy = ('scipy.linalg', 'scipy.interpolate', 'scipy.optimize', 'matplotlib', 'xarray', 'solvers.equations.equation')\n"
         "for command in sys.argv[1:]:\n"
         "    assert main([command, '--help']) == 0\n"
         "    print(command, [name for name in heavy if name in sys.modules], file=sys.stderr)"

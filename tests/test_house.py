@@ -88,6 +88,13 @@ def test_lazy_imports_and_fronts_count(tmp_path):
     assert House(tmp_path).circles == [["solvers.first", "solvers.second", "solvers.third"]]
 
 
+def test_every_file_of_the_solvers_stands_in_a_layer(house):
+    """What is added at the top of the package has to say in the contract where it belongs."""
+    rooms = {room for row in structure.layers()["solvers"] for room in row}
+    tops = {".".join(module.split(".")[:2]) for module in house.imports if module.startswith("solvers.")}
+    assert tops == rooms
+
+
 def test_the_picture_shows_every_layer_with_arrows_that_go_down_or_along(house, tmp_path):
     """As the import contract says, that of CONTRIBUTING as well; a room that does not exist has no files."""
     modules, drawn = house.imports, tmp_path / "structure.svg"

@@ -17,8 +17,6 @@ from scipy.linalg.blas import idamax
 
 from meanfield.harmonics import CircleModes, Modes
 
-from ..limits import MAX_NODES, MAX_UNKNOWNS
-from ..transforms import CosineTransform, planned
 from .base import (
     LARGE_FIELD,
     SMALL_FIELD,
@@ -33,6 +31,8 @@ from .base import (
     significant,
     slice_of,
 )
+from .limits import MAX_NODES, MAX_UNKNOWNS
+from .transforms import CosineTransform, planned
 
 # A product with a table of so many values costs less than filling a buffer and transforming it.
 SMALL_TABLE = 4096

@@ -17,9 +17,9 @@ from numpy.typing import NDArray
 
 from meanfield.harmonics import CircleModes, Modes
 
-from ..limits import MAX_NODES, MAX_UNKNOWNS
-from ..transforms import FourierTransform, planned
 from .base import SMALL_FIELD, Basis, Floats, Gibbs, Integers, exp_beyond_quadratic, multiples
+from .limits import MAX_NODES, MAX_UNKNOWNS
+from .transforms import FourierTransform, planned
 
 Complexes = NDArray[np.complex128]
 

@@ -16,7 +16,6 @@ from scipy.sparse import csr_array
 from meanfield.errors import InvalidInput
 from meanfield.harmonics import Modes, SphereModes, packed_size, place
 
-from ..limits import MAX_HARMONIC_DEGREE, MAX_SPHERICAL_DEGREE
 from .actions import moved_by, turnings
 from .base import (
     COLLAPSE,
@@ -30,6 +29,7 @@ from .base import (
     exp_beyond_quadratic,
 )
 from .confining import ConfiningField
+from .limits import MAX_HARMONIC_DEGREE, MAX_SPHERICAL_DEGREE
 from .orientation import Orientation, orientation_of
 from .representations import TRIVIAL, Group
 from .second_moments import SecondMoments, second_moments

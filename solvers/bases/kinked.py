@@ -11,10 +11,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ..transforms import CosineTransform, FourierTransform, planned
 from .base import EPS, RESOLUTION_TOLERANCE, SMALL_FIELD, Basis, Floats, Gibbs, Integers
 from .cosine import CosineBasis
 from .fourier import FourierBasis
+from .transforms import CosineTransform, FourierTransform, planned
 
 
 class Boltzmann(NamedTuple):

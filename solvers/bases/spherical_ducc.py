@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..transforms import FourierTransform
 from .base import Floats, Integers
+from .transforms import FourierTransform
 
 if TYPE_CHECKING:
     from .spherical import SphericalTransform

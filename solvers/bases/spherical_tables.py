@@ -6,9 +6,9 @@ import numpy as np
 
 from meanfield.harmonics import degrees_and_orders, packed_size, place
 
-from ..transforms import FourierTransform
 from .base import Floats
 from .legendre import legendre_tables
+from .transforms import FourierTransform
 
 if TYPE_CHECKING:
     from .spherical import SphericalTransform

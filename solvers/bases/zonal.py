@@ -15,7 +15,6 @@ import numpy as np
 from meanfield import Domain, InvalidInput
 from meanfield.harmonics import Modes, Rule, gauss_rule, modes_of, polynomials_at
 
-from ..limits import MAX_UNKNOWNS, MAX_ZONAL_NODES
 from .base import (
     EPS,
     LARGE_FIELD,
@@ -30,6 +29,7 @@ from .base import (
     slice_of,
 )
 from .gegenbauer import even_rule, polynomial_table
+from .limits import MAX_UNKNOWNS, MAX_ZONAL_NODES
 from .products import Products, products_of
 
 

@@ -11,9 +11,9 @@ from scipy.linalg.blas import ddot
 from meanfield import Number
 
 from ..bases import Basis, Floats
-from ..equation import StationaryEquation
-from ..newton import POLISHED, ROUNDING, correct
-from ..solution import Solution
+from ..equations.equation import StationaryEquation
+from ..root_finding.newton import POLISHED, ROUNDING, correct
+from ..root_finding.solution import Solution
 from .continuation import Point, length
 from .detection import eigenvalues
 from .junctions import INSEPARABLE, Departure

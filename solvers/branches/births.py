@@ -7,9 +7,9 @@ import numpy as np
 from meanfield import Equation, critical_couplings
 from meanfield.theory import plain_number
 
-from ..equation import StationaryEquation
-from ..geometry import Birth, Geometry, Threshold
-from ..sizing import stationary_equation
+from ..equations.equation import StationaryEquation
+from ..equations.geometry import Birth, Geometry, Threshold
+from ..equations.sizing import stationary_equation
 from .junctions import Departure
 from .recording import Register
 from .resonance import degrees_in, directions_in, spread

@@ -1,4 +1,4 @@
-"""Several steps of continuation in one compiled call, for the equations of :mod:`solvers.compiled_newton`.
+"""Several steps of continuation in one compiled call, for the equations of :mod:`.compiled_newton`.
 
 A step is what it is in :mod:`.continuation`, up to rounding, where all goes well: the last three points predict the
 next one, and Newton's method, whose first attempt is accepted, finds a state that is resolved. Elsewhere the steps
@@ -12,11 +12,11 @@ import numpy as np
 
 from ..bases import Floats, Gibbs, Integers
 from ..bases.base import RESOLUTION_TOLERANCE
-from ..compiled_newton import iterate, tables_of
-from ..elimination import compiled_sums
-from ..equation import Evaluation
-from ..solution import Solution
-from ..stopping import SOLVED
+from ..equations.equation import Evaluation
+from ..linear_algebra.elimination import compiled_sums
+from ..root_finding.compiled_newton import iterate, tables_of
+from ..root_finding.solution import Solution
+from ..root_finding.stopping import SOLVED
 from .arclength import Arclength
 from .stepping import CLOSE_NODES, PREDICTED_FROM, accepted, arc, growth, last_step_beside, smallest_step
 

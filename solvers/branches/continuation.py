@@ -18,11 +18,11 @@ from scipy.linalg.blas import ddot
 from meanfield import Number, Outcome
 
 from ..bases import Floats
-from ..compiling import continuation_compiled
-from ..counts import Counts
-from ..equation import StationaryEquation
-from ..newton import POLISHED, ROUNDING, Direction, Newton, correct, solve_at
-from ..solution import Solution
+from ..equations.counts import Counts
+from ..equations.equation import StationaryEquation
+from ..execution.compiling import continuation_compiled
+from ..root_finding.newton import POLISHED, ROUNDING, Direction, Newton, correct, solve_at
+from ..root_finding.solution import Solution
 from .arclength import Arclength
 from .hermite import hermite, hermite_slope
 from .stepping import CLOSE_NODES, PREDICTED_FROM, accepted, arc, growth, last_step_beside, smallest_step

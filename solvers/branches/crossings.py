@@ -19,9 +19,9 @@ from typing import NamedTuple
 import numpy as np
 
 from ..bases import Floats
-from ..equation import StationaryEquation
-from ..newton import ROUNDING
-from ..solution import Solution
+from ..equations.equation import StationaryEquation
+from ..root_finding.newton import ROUNDING
+from ..root_finding.solution import Solution
 from .continuation import Point, length
 from .hermite import hermite
 

@@ -14,8 +14,8 @@ from scipy.linalg import lapack
 from scipy.linalg.blas import dnrm2
 
 from ..bases import EPS, Floats, greatest
-from ..equation import StationaryEquation
-from ..inertia import BLOCK
+from ..equations.equation import StationaryEquation
+from ..linear_algebra.inertia import BLOCK
 from .continuation import End, Point, state_at
 
 MAX_ITERATIONS = 60

@@ -21,10 +21,10 @@ from meanfield import Equation, PointType
 from meanfield.equations import has_free_energy
 
 from ..bases import EPS, Floats, Integers
-from ..counts import Counts
-from ..geometry import Block, BlockMatrix
-from ..newton import NEUTRAL, ROUNDING
-from ..weak import HALF_OF_THE_DIGITS
+from ..equations.counts import Counts
+from ..equations.geometry import Block, BlockMatrix
+from ..linear_algebra.weak import HALF_OF_THE_DIGITS
+from ..root_finding.newton import NEUTRAL, ROUNDING
 from .continuation import Point, point_between, turning_point
 from .crossings import Crossing, crossing_between
 from .hermite import hermite

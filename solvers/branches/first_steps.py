@@ -11,7 +11,7 @@ point is closer; where not, the first point is taken nearer, however near the ne
 import numpy as np
 
 from ..bases import Floats
-from ..newton import NEUTRAL, POLISHED, correct
+from ..root_finding.newton import NEUTRAL, POLISHED, correct
 from .arrivals import ALIGNED
 from .continuation import Point, length, resolve
 from .detection import energy_passes

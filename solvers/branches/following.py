@@ -15,10 +15,10 @@ from meanfield import Outcome
 from meanfield.equations import Capability
 
 from ..bases import Floats
-from ..compiling import continuation_compiled
-from ..counts import Counts
-from ..equation import StationaryEquation
-from ..newton import NEUTRAL
+from ..equations.counts import Counts
+from ..equations.equation import StationaryEquation
+from ..execution.compiling import continuation_compiled
+from ..root_finding.newton import NEUTRAL
 from .arclength import Arclength
 from .arrivals import Arrival
 from .continuation import End, Point, length, point_between, trace

@@ -5,7 +5,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from ..newton import solve_at
+from ..root_finding.newton import solve_at
 from .continuation import Point
 from .detection import STRAYED, CurveBetween, Event
 from .hermite import hermite

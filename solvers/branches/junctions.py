@@ -8,11 +8,11 @@ import numpy as np
 from meanfield import Equation, Number
 
 from ..bases import Floats, Integers
-from ..equation import StationaryEquation
-from ..geometry import Geometry
-from ..significant import confining_symmetry
-from ..sizing import stationary_equation
-from ..solution import Solution
+from ..equations.equation import StationaryEquation
+from ..equations.geometry import Geometry
+from ..equations.significant import confining_symmetry
+from ..equations.sizing import stationary_equation
+from ..root_finding.solution import Solution
 from .continuation import REGULAR_ARCLENGTH, Point, state_at
 
 # First amplitude to try on a new branch where nothing is known of it.

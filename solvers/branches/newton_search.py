@@ -1,10 +1,10 @@
 r"""The search for states in a confinement where there is no free energy that relaxations could descend.
 
 Newton's method from random starts meets states of any kind, stable or not, among densities even about the axis of
-the confinement and, under a law with a Gibbs map, among all of them. The rounds end when each
-state has been met twice and less than a quarter of one is expected unseen, see :mod:`solvers.searched`. In between
-it is started, the known states deflated, from the antipodes of the states: in a weak confinement clusters stand at
-each of its critical points, and only those at its minima lie on the branch that begins without interaction.
+the confinement and, under a law with a Gibbs map, among all of them. The rounds end when each state has been met
+twice and less than a quarter of one is expected unseen, see :mod:`solvers.root_finding.searched`. In between it is
+started, the known states deflated, from the antipodes of the states: in a weak confinement clusters stand at each
+of its critical points, and only those at its minima lie on the branch that begins without interaction.
 
 States are the fixed points of a compact map that is homotopic to a constant, the density without interaction.
 Where none is degenerate their indices add up to one (Leray and Schauder),
@@ -24,12 +24,12 @@ import numpy as np
 from meanfield import Equation, Number
 
 from ..bases import Floats
-from ..equation import StationaryEquation
-from ..geometry import Geometry
-from ..search import Ends, Kind, Lost, Met, Rounds, SearchSpace, known_states, search
-from ..searched import Searched, missing
-from ..significant import confining_symmetry
-from ..sizing import stationary_equation
+from ..equations.equation import StationaryEquation
+from ..equations.geometry import Geometry
+from ..equations.significant import confining_symmetry
+from ..equations.sizing import stationary_equation
+from ..root_finding.search import Ends, Kind, Lost, Met, Rounds, SearchSpace, known_states, search
+from ..root_finding.searched import Searched, missing
 from .continuation import Point
 from .deflation import deflated_newton, resolved_at
 from .deflation import search as deflated_search

@@ -8,7 +8,7 @@ import numpy as np
 from meanfield import CriticalPoint, Equation, Number, critical_modes
 from meanfield.equations import Capability, has_free_energy
 
-from ..geometry import Birth, Geometry
+from ..equations.geometry import Birth, Geometry
 from .arrivals import same_place
 from .recording import Register
 

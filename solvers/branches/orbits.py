@@ -3,7 +3,7 @@
 import numpy as np
 
 from ..bases import Floats
-from ..significant import confining_symmetry
+from ..equations.significant import confining_symmetry
 from .continuation import Point
 
 # A moment below this is rounding noise of a state that does not have it.

@@ -9,12 +9,12 @@ from meanfield import Equation, Number
 from meanfield.theory import transition_coupling
 
 from ..bases import EPS
-from ..geometry import Geometry
-from ..labels import unnumbered
+from ..equations.geometry import Geometry
 from .arclength import Arclength
 from .continuation import End, Point, state_at
 from .following import Followed
 from .interval_ends import interval_end
+from .labels import unnumbered
 from .recording import Register
 from .walk import InCoupling, Task, walk
 

@@ -10,7 +10,7 @@ from meanfield import Branch, ComputationFailed, Equation, Outcome, State
 from meanfield.records import states_at
 
 from ..bases import Floats
-from ..geometry import Geometry
+from ..equations.geometry import Geometry
 
 # The labels of the branches of points whose rate an exception took, by the exception in words.
 Failures = dict[str, list[str]]

@@ -11,14 +11,14 @@ from meanfield.harmonics import Layout, in_layout, modes_of
 from meanfield.records import COUPLING
 
 from ..bases import Floats
-from ..labels import untaken
-from ..newton import NEUTRAL
-from ..observables import of_points
+from ..equations.observables import of_points
+from ..root_finding.newton import NEUTRAL
 from .arrivals import Arrival
 from .continuation import Point, point_between, values_of
 from .detection import Event
 from .following import VERTICAL_NEUTRAL, Followed, Knot, own_count, own_counts
 from .interval_ends import interval_end
+from .labels import untaken
 from .orbits import symmetry_of
 
 # A moment below this is rounding noise; the density is resolved by the moments above it.

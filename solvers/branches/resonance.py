@@ -14,7 +14,7 @@ import numpy as np
 from meanfield import CriticalPoint, Equation, critical_couplings
 
 from ..bases import Floats, Integers
-from ..equation import StationaryEquation
+from ..equations.equation import StationaryEquation
 from .junctions import INSEPARABLE
 from .recording import Register
 

@@ -3,7 +3,7 @@
 import math
 
 from ..bases import EPS
-from ..stopping import LAST_STEP
+from ..root_finding.stopping import LAST_STEP
 
 # Points from which the next one is predicted.
 PREDICTED_FROM = 3

@@ -11,10 +11,10 @@ import numpy as np
 from scipy.optimize import brentq
 
 from ..bases import EPS, Floats
-from ..counts import Counts
-from ..equation import StationaryEquation
-from ..inertia import nearly_null
-from ..newton import ROUNDING
+from ..equations.counts import Counts
+from ..equations.equation import StationaryEquation
+from ..linear_algebra.inertia import nearly_null
+from ..root_finding.newton import ROUNDING
 from .arrivals import Arrival
 from .continuation import Point, length, point_between, turns_twice
 from .detection import Event, around_zero, energy_passes, events_between, is_quiet, transitions_between

@@ -9,7 +9,7 @@ from meanfield.harmonics import multiplicities
 from meanfield.records import COUPLING
 
 from ..bases import EPS, Floats, Integers
-from ..observables import of_states
+from ..equations.observables import of_states
 from .recording import Register, along
 
 

@@ -13,7 +13,7 @@ import numpy as np
 
 from meanfield import Equation, Number, Outcome, critical_modes
 
-from ..geometry import Geometry, Threshold
+from ..equations.geometry import Geometry, Threshold
 from .arclength import Arclength
 from .arrivals import SAME_VALUE, same_place
 from .births import births_on_uniform

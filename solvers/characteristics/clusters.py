@@ -11,8 +11,8 @@ import numpy as np
 from scipy.integrate import solve_ivp
 
 from ..bases import Floats
+from ..bases.transforms import waves_at
 from ..evolution.medium import Medium
-from ..transforms import waves_at
 from .collapse import MOST_STEPS, History, remainder_of
 from .labels import LabelDensity
 

@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 from scipy.integrate import DOP853
 
 from ..bases import Floats
+from ..bases.transforms import waves_at
 from ..evolution.medium import Complexes, Medium
-from ..transforms import waves_at
 from .labels import Labels
 
 # Moments of a step are stored at this many Chebyshev nodes; the dense output of the integrator is of degree 7.

@@ -15,9 +15,9 @@ import numpy as np
 from meanfield import InvalidInput, NotResolved
 
 from ..bases import Floats
+from ..bases.transforms import waves_at
 from ..evolution.initial import NEGATIVE_ROUNDING, require_mass
 from ..evolution.medium import Complexes
-from ..transforms import waves_at
 
 # Nodes in a panel, in one that is graded, and panels on the circle before any is bisected.
 NODES, GRADED_NODES, PANELS = 12, 8, 32

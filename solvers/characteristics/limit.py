@@ -19,8 +19,8 @@ from scipy.optimize import brentq, minimize_scalar
 from meanfield import InvalidInput
 
 from ..bases import Floats
+from ..bases.transforms import waves_at
 from ..evolution.medium import EPS, Complexes, Medium, point_fields
-from ..transforms import waves_at
 
 # Averages below this share of the largest have hardly any digits.
 LEAST_AVERAGE = 1e-11

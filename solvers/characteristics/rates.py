@@ -21,8 +21,8 @@ from meanfield import ComputationFailed, InvalidInput, VelocityLaw
 from meanfield.domains import Domain
 from meanfield.records import QuantityRate
 
+from ..bases.transforms import waves_at
 from ..evolution.medium import Medium, medium_of, point_fields
-from ..transforms import waves_at
 from .clusters import not_collapsed
 from .collapse import History
 from .densities import flipped

@@ -14,7 +14,7 @@ from meanfield import Domain, Equation
 from meanfield.equations import Capability
 
 from ..bases import EPS, Basis
-from ..significant import amplitudes
+from ..equations.significant import amplitudes
 from .rotation import Complexes
 
 # Roundings of the coefficients, and of their phases, of which k ones turn the degree k.

@@ -25,7 +25,7 @@ from meanfield import Equation
 
 from ..bases import EPS, Floats, Integers, Panels
 from ..bases.panels import HALVINGS
-from ..law_eigenvalues import NOISE, deflated, regularised_velocity, rounding_of, velocity_slopes
+from ..equations.law_eigenvalues import NOISE, deflated, regularised_velocity, rounding_of, velocity_slopes
 
 # Equal panels: at least so many, and so many degrees for each.
 FEWEST, DEGREES_PER_PANEL = 8, 3

@@ -11,8 +11,8 @@ from meanfield.equations import Capability
 from ..bases import Floats
 from ..branches.junctions import AMPLITUDE
 from ..branches.recording import Register
-from ..equation import StationaryEquation
-from ..geometry import Side, Threshold
+from ..equations.equation import StationaryEquation
+from ..equations.geometry import Side, Threshold
 
 # A fold closer to its branch point than this is not separated from it by arithmetic of 16 digits.
 INSEPARABLE = 1e-11

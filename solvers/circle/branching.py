@@ -23,9 +23,9 @@ from ..bases import Floats, Integers
 from ..branches.continuation import Point
 from ..branches.detection import Event
 from ..branches.junctions import Departure, departure_from, placed
-from ..geometry import Birth
-from ..sizing import equation_among
-from ..solution import Solution
+from ..equations.geometry import Birth
+from ..equations.sizing import equation_among
+from ..root_finding.solution import Solution
 from .stability import Block
 
 

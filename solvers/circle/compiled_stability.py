@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..bases import Floats, Integers
-from ..elimination import compiled_sums, factorise
+from ..linear_algebra.elimination import compiled_sums, factorise
 
 
 class Entries(NamedTuple):

@@ -14,8 +14,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..bases import Basis, Floats, Integers
-from ..geometry import Density, Measure
-from ..significant import even_size
+from ..equations.geometry import Density, Measure
+from ..equations.significant import even_size
 
 
 @functools.lru_cache(maxsize=64)

@@ -5,9 +5,9 @@ A density is a row of its moments :math:`c_k = \int e^{-ik\theta}\rho` of the si
 .. math:: \rho = e^f/Z, \qquad f = \sum_k 2\lambda_k \mathrm{Re}(c_k e^{ik\theta}) - V/D,
 
 and what is solved is :math:`c_k = \langle e^{-ik\theta}\rangle_f`, in the symmetric form of
-:mod:`solvers.equation` for the strong modes. Weak ones, whose part of the Jacobian is the identity up to a small
-contraction, take the value of the density itself. The results are starts for the solver proper, which decides how
-many modes a density needs.
+:mod:`solvers.equations.equation` for the strong modes. Weak ones, whose part of the Jacobian is the identity up to
+a small contraction, take the value of the density itself. The results are starts for the solver proper, which
+decides how many modes a density needs.
 """
 
 import functools
@@ -20,8 +20,8 @@ import scipy.fft
 from numpy.typing import NDArray
 
 from ..bases import Floats, Integers
-from ..batched import newton, parts, relaxed, solutions
-from ..equation import StationaryEquation
+from ..equations.equation import StationaryEquation
+from ..root_finding.batched import newton, parts, relaxed, solutions
 from .rotation import Complexes
 
 # Modes below the first do not move a density by more than the search is exact to, those below the second little.

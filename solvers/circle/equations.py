@@ -5,9 +5,9 @@ import numpy as np
 from meanfield import Equation
 
 from ..bases import Basis, CosineBasis, FourierBasis, KinkedCosineBasis, KinkedFourierBasis
-from ..boltzmann import MOST_MOMENTS, boltzmann_factor
-from ..significant import confining_degree, even_size
-from ..sizing import Size
+from ..bases.boltzmann import MOST_MOMENTS, boltzmann_factor
+from ..equations.significant import confining_degree, even_size
+from ..equations.sizing import Size
 from .axes import axis_of, from_axis
 
 # Nodes to start with: transforms are fast, and having twice as many costs less than taking them later.

@@ -8,7 +8,7 @@ from meanfield.equations import Capability, has_free_energy
 
 from ..bases import Basis
 from ..branches.recording import Register
-from ..geometry import Birth, Densities, Threshold
+from ..equations.geometry import Birth, Densities, Threshold
 from . import kinked_spectra, law_spectra, law_stability, rates, uneven, waves
 from .axes import carries_current
 from .births import first_threshold, folds_apart, follows_all, reaches_down, sides, symmetries
@@ -115,7 +115,7 @@ EVEN, LAW, UNEVEN, ROTATING = EvenDensities(), LawDensities(), UnevenDensities()
 
 
 class CircleGeometry:
-    """Symmetries of the circle, see :class:`solvers.geometry.Geometry`."""
+    """Symmetries of the circle, see :class:`solvers.equations.geometry.Geometry`."""
 
     fewest_nodes = FEWEST
     takes_kinks = True

@@ -28,8 +28,8 @@ from meanfield import Equation, NotResolved, Spectrum, State
 from meanfield.equations import Capability, Interaction
 
 from ..bases import EPS, Floats
-from ..law_eigenvalues import rate_or_error
-from ..significant import confining_degree
+from ..equations.law_eigenvalues import rate_or_error
+from ..equations.significant import confining_degree
 from .linearisation import complex_moments
 
 # Panels to start with, the widest, and that so narrow that a kink is in it; most elements.

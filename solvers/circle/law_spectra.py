@@ -26,8 +26,7 @@ from meanfield.equations import Capability
 from meanfield.records import ANGULAR_VELOCITY
 
 from ..bases import EPS, Floats
-from ..lanczos import check_size
-from ..law_eigenvalues import (
+from ..equations.law_eigenvalues import (
     agreed_rate,
     deflated,
     error_of,
@@ -37,7 +36,8 @@ from ..law_eigenvalues import (
     truncations,
     velocity_slopes,
 )
-from ..significant import even_size
+from ..equations.significant import even_size
+from ..linear_algebra.lanczos import check_size
 from .axial_linearisation import AxialLinearisation
 from .linearisation import UNIFORM, Matrix, align, complex_moments, last_degree
 

@@ -12,13 +12,13 @@ import numpy as np
 
 from ..bases import Floats
 from ..branches.continuation import Point
-from ..counts import Counts
-from ..equation import StationaryEquation
-from ..geometry import BlockMatrix, UnsymmetricMatrix
-from ..law_eigenvalues import COUNTED, RESOLVED, Signs, counting_degree, signs_in
-from ..newton import NEUTRAL
-from ..projectors import plus_projector
-from ..significant import significant_degrees, strengths
+from ..equations.counts import Counts
+from ..equations.equation import StationaryEquation
+from ..equations.geometry import BlockMatrix, UnsymmetricMatrix
+from ..equations.law_eigenvalues import COUNTED, RESOLVED, Signs, counting_degree, signs_in
+from ..equations.significant import significant_degrees, strengths
+from ..linear_algebra.projectors import plus_projector
+from ..root_finding.newton import NEUTRAL
 from .axial_linearisation import AxialLinearisation
 from .linearisation import last_degree
 from .stability import Block, classes_of

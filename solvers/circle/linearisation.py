@@ -35,7 +35,7 @@ from meanfield import Equation, State
 from meanfield.equations import Interaction
 
 from ..bases import EPS, Floats, Integers
-from ..significant import even_size
+from ..equations.significant import even_size
 
 Matrix = NDArray[Any]
 

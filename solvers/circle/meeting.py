@@ -15,8 +15,8 @@ from ..bases import COLLAPSE, Basis, Floats
 from ..branches.arrivals import Arrival, arrival_near, at_uniform, crossing, in_symmetry
 from ..branches.continuation import Point, length
 from ..branches.junctions import Departure
-from ..equation import StationaryEquation
-from ..sizing import equation_among
+from ..equations.equation import StationaryEquation
+from ..equations.sizing import equation_among
 from .axes import confining_symmetry_in
 from .moments import complex_moments
 from .rotation import Complexes, overlaps, turned

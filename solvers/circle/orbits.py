@@ -5,7 +5,7 @@ import numpy as np
 from ..bases import Integers
 from ..branches.continuation import Point
 from ..branches.orbits import SAME, symmetry_of
-from ..significant import confining_symmetry
+from ..equations.significant import confining_symmetry
 from .axes import axis_of
 from .moments import complex_moments, padded
 from .rotation import Complexes, turned

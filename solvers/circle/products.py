@@ -3,10 +3,10 @@
 import numpy as np
 
 from ..bases import Floats
+from ..bases.transforms import FourierTransform, planned
 from ..branches.continuation import Point
-from ..significant import even_size
-from ..transforms import FourierTransform, planned
-from ..weak import Products
+from ..equations.significant import even_size
+from ..linear_algebra.weak import Products
 from .tables import Parity, Part
 
 

@@ -18,7 +18,7 @@ import numpy as np
 from meanfield.equations import Interaction
 
 from ..bases import EPS, Floats
-from ..significant import even_size
+from ..equations.significant import even_size
 from .linearisation import Field, Matrix, significant
 
 # Safety factor on first-order rounding bounds.

@@ -27,7 +27,7 @@ from meanfield import NotResolved, State
 from meanfield.equations import Interaction
 
 from ..bases import EPS, Floats, Integers
-from ..lanczos import check_size, lowest_value
+from ..linear_algebra.lanczos import check_size, lowest_value
 from .linearisation import (
     UNIFORM,
     Field,

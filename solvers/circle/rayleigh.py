@@ -16,8 +16,8 @@ import scipy.linalg
 from scipy.linalg import lapack
 
 from ..bases import EPS, Floats, Integers
-from ..lanczos import lowest_pairs, pairs_below
-from ..significant import even_size
+from ..equations.significant import even_size
+from ..linear_algebra.lanczos import lowest_pairs, pairs_below
 from .linearisation import Field, Matrix
 from .quadratic_form import SAFETY, quadratic_form
 

@@ -21,9 +21,9 @@ from meanfield.records import ANGULAR_VELOCITY
 
 from ..bases import EPS, Floats
 from ..branches.uniform import uniform_state
-from ..law_eigenvalues import signs_in
-from ..search import SAME, Ends, Kind, Lost, Met, Rounds, SearchSpace, known_states, search
-from ..searched import Searched
+from ..equations.law_eigenvalues import signs_in
+from ..root_finding.search import SAME, Ends, Kind, Lost, Met, Rounds, SearchSpace, known_states, search
+from ..root_finding.searched import Searched
 from .law_spectra import Linearisation
 from .linearisation import Matrix
 

@@ -1,7 +1,8 @@
 r"""The search for states that no branch leads to, among all densities on the circle.
 
-The search itself is that of :mod:`solvers.search`; the number of starts of a round is in proportion to that of the
-modes that attract. Ends are told apart by energy and lengths of moments, in a confinement by their moments as well.
+The search itself is that of :mod:`solvers.root_finding.search`; the number of starts of a round is in proportion to
+that of the modes that attract. Ends are told apart by energy and lengths of moments, in a confinement by their
+moments as well.
 
 The states of a free energy that is bounded below obey the Morse relation: where none is degenerate,
 
@@ -22,16 +23,16 @@ import numpy as np
 from meanfield import Equation, Logarithmic, Number
 
 from ..bases import Integers
-from ..bounds import bounded_below
 from ..branches.continuation import Point
 from ..branches.deflation import ARTEFACT, resolved_at
 from ..branches.orbits import same_orbit, symmetry_of
-from ..equation import StationaryEquation
-from ..geometry import Geometry
-from ..search import SAME, SEED, Ends, Kind, Lost, Met, Rounds, SearchSpace, known_states, search
-from ..searched import Searched, missing
-from ..significant import confining_symmetry
-from ..sizing import confinement_field, stationary_equation
+from ..equations.bounds import bounded_below
+from ..equations.equation import StationaryEquation
+from ..equations.geometry import Geometry
+from ..equations.significant import confining_symmetry
+from ..equations.sizing import confinement_field, stationary_equation
+from ..root_finding.search import SAME, SEED, Ends, Kind, Lost, Met, Rounds, SearchSpace, known_states, search
+from ..root_finding.searched import Searched, missing
 from .axes import axis_of
 from .ensemble import MODES, Ensemble
 from .orbits import CLOSE, copies_of, evened, images_of, row_of, upright

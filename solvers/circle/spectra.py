@@ -8,13 +8,13 @@ Nothing in Q and C grows where the density nearly vanishes. Clusters that exchan
 :math:`\mathrm{eps}\,\|S\|` of an eigenvalue solver. It is the square of a singular value of Q, and those
 have the error :math:`\mathrm{eps}\,\|Q\|` only: with :math:`Q = U \Sigma V^*` and :math:`M = V^* C V` the
 eigenvalues of :math:`\Sigma M \Sigma` are taken from this matrix where they are large and from its inverse
-:math:`\Sigma^{-1} M^{-1} \Sigma^{-1}` where they are small, see :mod:`solvers.accurate`.
+:math:`\Sigma^{-1} M^{-1} \Sigma^{-1}` where they are small, see :mod:`solvers.linear_algebra.accurate`.
 
 Clusters that attract each other over a distance have a tiny eigenvalue too, by cancellation in C. There a
 Rayleigh-Ritz step with :mod:`solvers.circle.quadratic_form` is made on the doubtful eigenvectors.
 
-Of large blocks only the largest eigenvalues are computed, from S itself, see :mod:`solvers.lanczos`, and refined
-in the same way.
+Of large blocks only the largest eigenvalues are computed, from S itself, see :mod:`solvers.linear_algebra.lanczos`,
+and refined in the same way.
 """
 
 from collections.abc import Callable, Sequence
@@ -25,10 +25,10 @@ import scipy.linalg
 
 from meanfield import Equation, NotResolved, Spectrum, State, growth_rates
 
-from ..accurate import Eigenvalues, complement, graded, recognised
 from ..bases import EPS, Floats
-from ..lanczos import check_size, deflated, lowest_pairs
-from ..significant import confining_degree
+from ..equations.significant import confining_degree
+from ..linear_algebra.accurate import Eigenvalues, complement, graded, recognised
+from ..linear_algebra.lanczos import check_size, deflated, lowest_pairs
 from .linearisation import (
     UNIFORM,
     Block,

@@ -26,16 +26,16 @@ from meanfield import Equation
 
 from ..bases import Floats, Integers, covariance
 from ..branches.continuation import Point
-from ..compiling import matrices_compiled
-from ..counts import Counts
-from ..equation import StationaryEquation
-from ..geometry import BlockMatrix
-from ..inertia import diagonals, signature
-from ..newton import NEUTRAL
-from ..pinning import count_beside_rotation, is_weak
-from ..projectors import add_projectors, plus_projector
-from ..significant import significant_degrees, strengths
-from ..weak import Partition, strong_modes
+from ..equations.counts import Counts
+from ..equations.equation import StationaryEquation
+from ..equations.geometry import BlockMatrix
+from ..equations.significant import significant_degrees, strengths
+from ..execution.compiling import matrices_compiled
+from ..linear_algebra.inertia import diagonals, signature
+from ..linear_algebra.pinning import count_beside_rotation, is_weak
+from ..linear_algebra.projectors import add_projectors, plus_projector
+from ..linear_algebra.weak import Partition, strong_modes
+from ..root_finding.newton import NEUTRAL
 from .moments import padded
 from .products import block_products
 from .tables import Parity, Part, States, Tables, places, places_of_pairs, states_of

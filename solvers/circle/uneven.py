@@ -14,10 +14,10 @@ from ..bases import COLLAPSE, Floats, Integers
 from ..branches.arrivals import Arrival, arrival_near, crossing
 from ..branches.continuation import Point, length, point_between
 from ..branches.orbits import SAME, SIGNIFICANT
-from ..counts import Counts
-from ..equation import StationaryEquation
-from ..newton import NEUTRAL
-from ..sizing import equation_among
+from ..equations.counts import Counts
+from ..equations.equation import StationaryEquation
+from ..equations.sizing import equation_among
+from ..root_finding.newton import NEUTRAL
 from .axes import axis_of, confining_symmetry_in
 from .meeting import PRIMES
 from .moments import (

@@ -1,6 +1,6 @@
 r"""Branches of rotating waves, and of densities with a current in a confinement: counts, blocks, births, arrivals.
 
-See :mod:`solvers.rotating` and :mod:`solvers.current`.
+See :mod:`solvers.equations.rotating` and :mod:`solvers.equations.current`.
 
 A wave of n-fold symmetry is perturbed in classes of degrees modulo n. The equation has no reflection, and classes
 other than 0 and n/2 come in complex pairs: growth rates cross the imaginary axis beside zero, and what is born
@@ -20,13 +20,13 @@ from ..branches.arrivals import Arrival, at_uniform
 from ..branches.continuation import Point
 from ..branches.detection import Event
 from ..branches.junctions import Departure, departure_from
-from ..counts import Counts
-from ..current import CurrentEquation
-from ..geometry import Birth, BlockMatrix, UnsymmetricMatrix
-from ..law_eigenvalues import COUNTED, RESOLVED, Signs, counting_degree, signs_in
-from ..newton import NEUTRAL
-from ..rotating import RotatingEquation
-from ..sizing import equation_among
+from ..equations.counts import Counts
+from ..equations.current import CurrentEquation
+from ..equations.geometry import Birth, BlockMatrix, UnsymmetricMatrix
+from ..equations.law_eigenvalues import COUNTED, RESOLVED, Signs, counting_degree, signs_in
+from ..equations.rotating import RotatingEquation
+from ..equations.sizing import equation_among
+from ..root_finding.newton import NEUTRAL
 from . import uneven
 from .law_spectra import Linearisation
 from .linearisation import last_degree

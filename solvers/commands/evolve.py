@@ -34,7 +34,7 @@ from meanfield.command_line import (
 from meanfield.equations import Capability, require
 from meanfield.export import RECORD_KINDS, check_trajectory_target, to_json_object
 
-from ..defaults import TIMES
+from ..execution.defaults import TIMES
 from .initial_option import add_initial, add_initial_parameters, initial_of
 
 if TYPE_CHECKING:
@@ -154,7 +154,7 @@ def _require_characteristics(settings: argparse.Namespace) -> None:
 
 
 def _evolved(problem: Equation, method: "Method | None", settings: argparse.Namespace) -> Trajectory:
-    from ..checkpoints import Checkpoint
+    from ..execution.checkpoints import Checkpoint
     from ..trajectory import evolve as evolved
 
     until = float(settings.until)

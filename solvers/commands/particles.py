@@ -33,7 +33,7 @@ from meanfield.command_line import (
 )
 from meanfield.export import RECORD_KINDS, check_ensemble_target, to_json_object
 
-from ..defaults import DEGREES, SCHEME, SCHEME_WITHOUT_NOISE, SCHEMES
+from ..execution.defaults import DEGREES, SCHEME, SCHEME_WITHOUT_NOISE, SCHEMES
 from .initial_option import add_initial, initial_of
 
 
@@ -98,8 +98,8 @@ def _require_given(parser: Parser, settings: argparse.Namespace) -> None:
 
 
 def _simulated(problem: Equation, settings: argparse.Namespace) -> Ensemble:
-    from ..checkpoints import Checkpoint
     from ..ensemble import simulate
+    from ..execution.checkpoints import Checkpoint
     from ..particles import PairDrift
     from ..particles.schemes import scheme_named
 

@@ -32,7 +32,7 @@ from meanfield.records import StationaryStates, observable_named
 from meanfield.summary import leading_degree
 from meanfield.theory import transition_coupling
 
-from ..watching import Watch
+from ..execution.watching import Watch
 from .wording import EACH_BRANCH, add_on_failure, heading
 
 
@@ -48,7 +48,7 @@ def stationary(argv: Sequence[str]) -> int:
     settings = parser.settings()
     problem = at_coupling(problem_from(parser, settings), settings)
     require_coupling(parser, problem)
-    from ..provenance import provenance
+    from ..execution.provenance import provenance
     from ..stationary import SEARCH, stationary_states
 
     check_targets(settings.to, [settings.plot] if settings.plot else [], settings.force, check_states_target)

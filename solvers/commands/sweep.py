@@ -37,7 +37,7 @@ from meanfield.command_line import (
 )
 from meanfield.export import RECORD_KINDS, check_sweep_target, to_json_object
 
-from ..defaults import DEGREES
+from ..execution.defaults import DEGREES
 from .bifurcation import require_step
 from .initial_option import HELP, initial_of
 

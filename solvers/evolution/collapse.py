@@ -5,7 +5,7 @@ import numpy as np
 from meanfield import Equation, InvalidInput, NotResolved
 from meanfield.equations import Capability, Interaction
 
-from ..limits import MAX_DEGREE
+from ..bases.limits import MAX_DEGREE
 from .initial import Initial
 from .space import Space
 from .units import rate_unit

@@ -17,8 +17,8 @@ from meanfield.equations import Capability
 
 from ..bases import EPS, Floats, resolved
 from ..bases.base import RESOLUTION_TOLERANCE
-from ..bounds import bounded_below
-from ..limits import MAX_DEGREE
+from ..bases.limits import MAX_DEGREE
+from ..equations.bounds import bounded_below
 from .exponential import ETDRK4, too_large
 from .growth import Growth
 from .integrators import Integrator, Stepper

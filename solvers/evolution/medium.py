@@ -19,7 +19,7 @@ from meanfield.domains import Domain
 from meanfield.equations import Capability
 
 from ..bases import Floats
-from ..transforms import waves_at
+from ..bases.transforms import waves_at
 
 Complexes: TypeAlias = NDArray[np.complex128]
 # Speeds are differentiated by a complex step, so they take and return real or complex arrays.

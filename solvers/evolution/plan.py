@@ -15,9 +15,9 @@ from meanfield.arguments import shown
 from meanfield.equations import Capability, require
 
 from ..bases import Floats
-from ..checkpoints import Checkpoint, described, digest_of, require_writable
-from ..defaults import TIMES
-from ..limits import MAX_DEGREE, MOST_TIMES
+from ..bases.limits import MAX_DEGREE, MOST_TIMES
+from ..execution.checkpoints import Checkpoint, described, digest_of, require_writable
+from ..execution.defaults import TIMES
 from .initial import Initial
 from .integrators import Integrator
 from .march import MULTIPLE, TAIL_SHARE

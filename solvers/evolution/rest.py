@@ -25,8 +25,8 @@ from ..branches.continuation import Point, state_at
 from ..branches.junctions import from_no_interaction
 from ..branches.recording import state_of
 from ..branches.uniform import uniform_state
-from ..geometry import Geometry
-from ..sizing import stationary_equation
+from ..equations.geometry import Geometry
+from ..equations.sizing import stationary_equation
 
 # A state further away than this is not near.
 NEAR = 0.05

@@ -10,8 +10,8 @@ import numpy as np
 from meanfield import ComputationFailed, NotResolved, Outcome
 from meanfield.equations import Capability
 
-from .. import checkpoints
 from ..bases import Floats
+from ..execution import checkpoints
 from .accuracy import estimated
 from .collapse import HEADROOM, collapse
 from .growth import Growth

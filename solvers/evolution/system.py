@@ -26,8 +26,8 @@ from numpy.typing import NDArray
 from meanfield import Equation
 
 from ..bases import Floats
-from ..limits import MAX_DEGREE
-from ..transforms import FourierTransform
+from ..bases.limits import MAX_DEGREE
+from ..bases.transforms import FourierTransform
 from .derivatives import EvenDerivatives, FullDerivatives
 from .rates import Rates
 

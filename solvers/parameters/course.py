@@ -24,8 +24,8 @@ from ..branches.passing import passing_branches, register_about
 from ..branches.recording import Register
 from ..branches.uniform import critical_special, exact, places, smallest_rates
 from ..branches.walk import Course, Task
-from ..equation import StationaryEquation
-from ..geometry import Geometry, Threshold
+from ..equations.equation import StationaryEquation
+from ..equations.geometry import Geometry, Threshold
 from .densities import lifted
 from .equation import ParameterEquation, along
 from .laws import CurrentLawEquation, LawEquation, RotatingLawEquation

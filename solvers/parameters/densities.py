@@ -14,10 +14,10 @@ from ..branches.arrivals import Arrival
 from ..branches.continuation import Point
 from ..branches.detection import Event
 from ..branches.junctions import Departure
-from ..counts import Counts
-from ..equation import StationaryEquation
-from ..geometry import Birth, BlockMatrix, Densities
-from ..newton import NEUTRAL
+from ..equations.counts import Counts
+from ..equations.equation import StationaryEquation
+from ..equations.geometry import Birth, BlockMatrix, Densities
+from ..root_finding.newton import NEUTRAL
 
 if TYPE_CHECKING:
     from .equation import ParameterEquation

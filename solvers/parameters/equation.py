@@ -28,18 +28,18 @@ from meanfield.equations import Capability
 
 from ..bases import EPS, Basis, Floats, Integers, InvariantBasis, multiples
 from ..bases.confining import ConfiningField, kept_by
-from ..equation import Evaluation, StationaryEquation
-from ..geometry import Geometry
-from ..inertia import count_negative
-from ..projectors import plus_projector
-from ..significant import SignificantDegrees, confining_degree
-from ..sizing import Size, confinement_field, equation_in, in_confinement
+from ..equations.equation import Evaluation, StationaryEquation
+from ..equations.geometry import Geometry
+from ..equations.significant import SignificantDegrees, confining_degree
+from ..equations.sizing import Size, confinement_field, equation_in, in_confinement
+from ..linear_algebra.inertia import count_negative
+from ..linear_algebra.projectors import plus_projector
 from .densities import AlongParameter
 from .path import ENDS, Coefficients, Path
 
 if TYPE_CHECKING:
     from ..branches.junctions import Departure
-    from ..solution import Solution
+    from ..root_finding.solution import Solution
 
 # Frozen equations that are kept: those of two neighbouring points and of what is located between.
 KEPT = 16

@@ -12,7 +12,7 @@ With the unknowns :math:`b = S a` of :mod:`.equation`,
 The derivative of f in p has the exact ones of the coefficients of the drives,
 :meth:`meanfield.equations.VelocityLaw.slopes`. As many eigenvalues of the Jacobian as directions are unstable are
 negative where there is a Gibbs map; else the linearised equation counts these. Where densities carry a current or
-turn, f is their drift, and the covariances are the responses of :mod:`solvers.current` to its changes.
+turn, f is their drift, and the covariances are the responses of :mod:`solvers.equations.current` to its changes.
 """
 
 from typing import TYPE_CHECKING, cast
@@ -23,19 +23,19 @@ from meanfield import Equation
 from meanfield.records import ANGULAR_VELOCITY, MEAN_VELOCITY
 
 from ..bases import Basis, Floats, Integers
-from ..current import CurrentEquation
-from ..equation import Evaluation, StationaryEquation
-from ..nodal import NodalEquation
-from ..projectors import plus_projector
-from ..rotating import RotatingEquation
-from ..significant import SignificantDegrees
+from ..equations.current import CurrentEquation
+from ..equations.equation import Evaluation, StationaryEquation
+from ..equations.nodal import NodalEquation
+from ..equations.rotating import RotatingEquation
+from ..equations.significant import SignificantDegrees
+from ..linear_algebra.projectors import plus_projector
 from .equation import ParameterEquation, placed
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from ..branches.junctions import Departure
-    from ..solution import Solution
+    from ..root_finding.solution import Solution
 
 
 class LawEquation(ParameterEquation):

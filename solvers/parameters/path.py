@@ -24,9 +24,8 @@ from meanfield.equations import Interaction, at_uniform
 from ..bases import EPS, Floats, Integers, multiples
 from ..bases.confining import ConfiningField, axial_places
 from ..domains import solvers_of
-from ..factors import FactorAlong, kinked_among
-from ..rotating import rotates_freely
-from ..significant import (
+from ..equations.rotating import rotates_freely
+from ..equations.significant import (
     COMPARED_BY,
     SignificantDegrees,
     common_symmetry,
@@ -34,7 +33,8 @@ from ..significant import (
     significant_among,
     starting_degrees,
 )
-from ..sizing import common_field
+from ..equations.sizing import common_field
+from .factors import FactorAlong, kinked_among
 
 # The ends of the interval in q.
 ENDS = (1.0, 3.0)

@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from meanfield import Equation, InvalidInput
 from meanfield.harmonics import Layout
 
-from ..compiling import available
 from ..evolution.circle.initial import moments_of
+from ..execution.compiling import available
 from .clouds import MomentCloud, PairCloud, in_cells, in_radians, require_range, wrap
 from .drift import OVERSHOOTING, MomentDrift, MomentForce, PairDrift, Truncation, truncation
 from .few import FewParticles, are_few, together

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..compiling import compiled
+from ..execution.compiling import compiled
 
 Floats = NDArray[np.float64]
 

@@ -30,7 +30,7 @@ from scipy.special import jv
 from meanfield import Equation, InvalidInput, Kuramoto, McKeanVlasov
 from meanfield.arguments import checked, shown
 
-from ..transforms import FourierTransform
+from ..bases.transforms import FourierTransform
 
 Floats = NDArray[np.float64]
 Complexes = NDArray[np.complex128]

@@ -10,10 +10,10 @@ from numpy.typing import ArrayLike
 from meanfield import Equation, InvalidInput
 from meanfield.arguments import shown
 
-from ..checkpoints import Checkpoint, described, digest_of, require_writable
-from ..defaults import DEGREES
-from ..limits import require_memory
-from ..provenance import version
+from ..bases.limits import require_memory
+from ..execution.checkpoints import Checkpoint, described, digest_of, require_writable
+from ..execution.defaults import DEGREES
+from ..execution.provenance import version
 from .drift import MomentDrift, PairDrift
 from .paced import require_paced
 from .replicas import Replica

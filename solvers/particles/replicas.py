@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from meanfield import ComputationFailed
 from meanfield.equations import Capability
 
-from ..checkpoints import Checkpoint
+from ..execution.checkpoints import Checkpoint
 from .drift import OVERSHOOTING
 from .paced import paced
 from .saving import Progress, due, load, save

@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 
 from meanfield import InvalidInput
 
-from ..checkpoints import digest_of
 from ..evolution.starts import empirical_moments
+from ..execution.checkpoints import digest_of
 
 Floats = NDArray[np.float64]
 

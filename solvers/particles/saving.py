@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from .. import checkpoints
+from ..execution import checkpoints
 from .stepping import Cloud
 
 Floats = NDArray[np.float64]

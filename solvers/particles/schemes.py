@@ -4,7 +4,7 @@ import importlib
 
 from meanfield import InvalidInput
 
-from ..defaults import SCHEME, SCHEME_WITHOUT_NOISE, SCHEMES
+from ..execution.defaults import SCHEME, SCHEME_WITHOUT_NOISE, SCHEMES
 from .stepping import Scheme
 
 

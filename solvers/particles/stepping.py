@@ -2,8 +2,8 @@ r"""The protocols of time-stepping schemes, and of the drift, the noise and the 
 
 The three are independent. Particles implement the motion on their domain and the forces, a scheme for
 :math:`dX = b(X)\,dt + \sqrt{2D}\,dB` uses neither. One more is a frozen dataclass in a file of its own, as
-:mod:`solvers.particles.leimkuhler_matthews` is, and a line of ``solvers.defaults.SCHEMES``, which gives its name to
-the command line.
+:mod:`solvers.particles.leimkuhler_matthews` is, and a line of ``solvers.execution.defaults.SCHEMES``, which gives
+its name to the command line.
 """
 
 from collections.abc import Callable, Mapping

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 from meanfield import InvalidInput
 from meanfield.arguments import shown
 
-from ..limits import MOST_STEPS, MOST_TIMES
+from ..bases.limits import MOST_STEPS, MOST_TIMES
 
 DEFAULT_RECORDS = 100
 # A quotient this close to a whole number is one, such as 1.1/0.1.

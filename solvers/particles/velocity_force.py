@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from meanfield import Equation
 
-from ..transforms import FourierTransform
+from ..bases.transforms import FourierTransform
 from .drift import POWERS, MomentForce, Truncation, cell_errors
 from .resolution import drives_of, require_interpolated, require_resolved, velocity_errors, velocity_of
 

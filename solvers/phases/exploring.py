@@ -15,8 +15,8 @@ import numpy as np
 from meanfield import Curve, OrganisingPoint
 from meanfield.equations import Capability
 
+from ..execution.watching import Watch
 from ..two_parameters import STARTS
-from ..watching import Watch
 from .found import SAME_END, Found, add_curve
 from .lines import follow_meetings, follow_zero_field
 from .sections import Section

@@ -15,9 +15,9 @@ from meanfield import Branch, CurvePoint, Diagram, Equation, MeanfieldError
 from meanfield.equations import Interaction, has_free_energy
 from meanfield.records import FREE_ENERGY_GAP, segments
 
-from ..bounds import bounded_below
 from ..diagram import bifurcation_diagram
 from ..domains import solvers_of
+from ..equations.bounds import bounded_below
 from .window import UNIFORM, Window
 
 Floats = npt.NDArray[np.float64]

@@ -14,11 +14,11 @@ from meanfield.equations import Interaction
 from meanfield.records import RelativeHeights
 from meanfield.theory import transition_coupling
 
-from ..arguments import require_parameter_range, require_range
 from ..bases import EPS
 from ..bases.confining import ConfiningField, axial_places
-from ..labels import own_name
-from ..significant import COMPARED_BY
+from ..branches.labels import own_name
+from ..equations.significant import COMPARED_BY
+from ..execution.arguments import require_parameter_range, require_range
 
 Floats = npt.NDArray[np.float64]
 

@@ -14,8 +14,8 @@ from meanfield.theory import plain_number
 from ..bases import Floats
 from ..branches.junctions import AMPLITUDE
 from ..branches.recording import Register
-from ..equation import StationaryEquation
-from ..geometry import Side, Threshold
+from ..equations.equation import StationaryEquation
+from ..equations.geometry import Side, Threshold
 
 
 def symmetries(modes: tuple[int, ...]) -> list[int]:

@@ -4,8 +4,8 @@ from ..bases import Floats, Integers
 from ..branches.continuation import Point
 from ..branches.detection import Event
 from ..branches.junctions import Departure, departure_from, placed
-from ..geometry import Birth
-from ..sizing import equation_among
+from ..equations.geometry import Birth
+from ..equations.sizing import equation_among
 from .harmonics import HarmonicClass
 from .naming import name_of_departure
 from .polyhedral import broken_axis, broken_symmetry

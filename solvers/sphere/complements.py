@@ -20,8 +20,8 @@ from ..bases import Basis, Floats, Integers, InvariantBasis
 from ..bases.confining import ConfiningField
 from ..bases.gegenbauer import sector_functions
 from ..bases.representations import Group
-from ..geometry import Density, Measure
-from ..significant import even_size
+from ..equations.geometry import Density, Measure
+from ..equations.significant import even_size
 from .groups import breaking_group
 from .subgroups import larger_by_two, subgroups
 

@@ -8,9 +8,9 @@ from meanfield import Equation, InvalidInput, NotResolved
 from meanfield.equations import Capability, require
 
 from ..bases import Basis, InvariantBasis, ZonalBasis
-from ..limits import MAX_HARMONIC_DEGREE, MAX_SPHERICAL_DEGREE
-from ..significant import require_smooth
-from ..sizing import Size, confining_field
+from ..bases.limits import MAX_HARMONIC_DEGREE, MAX_SPHERICAL_DEGREE
+from ..equations.significant import require_smooth
+from ..equations.sizing import Size, confining_field
 from .groups import LARGEST_ORDER, searched_groups
 
 # Nodes to start with; transforms are dense products.

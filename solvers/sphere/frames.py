@@ -24,8 +24,8 @@ from meanfield.records import StationaryStates
 from ..bases import EPS, Floats
 from ..bases.confining import TELLING, CommonField, ConfiningField
 from ..bases.representations import CYCLE, rotation_about, turned_moments
-from ..significant import require_smooth
-from ..sizing import common_field
+from ..equations.significant import require_smooth
+from ..equations.sizing import common_field
 from .groups import symmetry_of_field
 from .recognition import mirror_about_axis
 
@@ -153,7 +153,7 @@ def _in_frame(confinement: Any, rotation: Floats, axial: bool) -> Potential:
 
 
 class UprightFrame:
-    """A frame in which the confinement of a problem stands upright, see :class:`solvers.geometry.Frame`.
+    """A frame in which the confinement of a problem stands upright, see :class:`solvers.equations.geometry.Frame`.
 
     Parameters
     ----------

@@ -5,7 +5,7 @@ import math
 from meanfield import Equation
 
 from ..bases import Basis
-from ..geometry import Densities
+from ..equations.geometry import Densities
 from . import harmonics, law_stability, stability
 from .births import first_threshold, folds_apart, follows_all, reaches_down, sides, symmetries
 from .branching import births_on_branch, births_without_axis, zonal_birth
@@ -67,7 +67,7 @@ ZONAL, LAW, INVARIANT = ZonalDensities(), LawDensities(), InvariantDensities()
 
 
 class SphereGeometry:
-    """Symmetries of the spheres, see :class:`solvers.geometry.Geometry`."""
+    """Symmetries of the spheres, see :class:`solvers.equations.geometry.Geometry`."""
 
     fewest_nodes = FEWEST
     takes_kinks = False

@@ -23,14 +23,15 @@ from ..bases.invariant import FullBasis
 from ..bases.representations import Group, axis_rotation
 from ..bases.second_moments import ClassProducts, RingWaves
 from ..branches.continuation import Point
-from ..counts import Counts
-from ..equation import OwnMeans, StationaryEquation
-from ..geometry import BlockMatrix
-from ..inertia import signature
-from ..newton import NEUTRAL
-from ..projectors import orthonormal
-from ..significant import significant_degrees, strengths
-from ..sizing import confining_field
+from ..equations.counts import Counts
+from ..equations.equation import StationaryEquation
+from ..equations.geometry import BlockMatrix
+from ..equations.linearisation import OwnMeans
+from ..equations.significant import significant_degrees, strengths
+from ..equations.sizing import confining_field
+from ..linear_algebra.inertia import signature
+from ..linear_algebra.projectors import orthonormal
+from ..root_finding.newton import NEUTRAL
 from .subgroups import groups_between
 
 # Signs of x, y and z.

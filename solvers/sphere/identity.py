@@ -10,8 +10,8 @@ from ..bases import Floats
 from ..bases.representations import turned_moments
 from ..branches.continuation import Point
 from ..branches.orbits import are_same
-from ..significant import confining_symmetry
-from ..sizing import confining_field
+from ..equations.significant import confining_symmetry
+from ..equations.sizing import confining_field
 from .groups import symmetry_of_field
 
 # Degrees that tell two states apart.

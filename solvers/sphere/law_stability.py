@@ -10,12 +10,12 @@ import functools
 import numpy as np
 
 from ..branches.continuation import Point
-from ..counts import Counts
-from ..geometry import BlockMatrix, UnsymmetricMatrix
-from ..law_eigenvalues import COUNTED, MOST, RESOLVED, Signs, counting_degree, signs_in
-from ..newton import NEUTRAL
-from ..projectors import plus_projector
-from ..sizing import equation_among
+from ..equations.counts import Counts
+from ..equations.geometry import BlockMatrix, UnsymmetricMatrix
+from ..equations.law_eigenvalues import COUNTED, MOST, RESOLVED, Signs, counting_degree, signs_in
+from ..equations.sizing import equation_among
+from ..linear_algebra.projectors import plus_projector
+from ..root_finding.newton import NEUTRAL
 from .linearised.interaction import repetitions
 from .linearised.law_spectra import ZonalLinearisation
 from .stability import AzimuthalBlock

@@ -20,9 +20,9 @@ from ..branches.arrivals import Arrival, arrival_near, at_uniform, crossing, in_
 from ..branches.continuation import Point, length, point_between, turning_point
 from ..branches.junctions import Departure
 from ..branches.orbits import lengths
-from ..newton import ROUNDING
-from ..sizing import equation_among
-from ..solution import Solution
+from ..equations.sizing import equation_among
+from ..root_finding.newton import ROUNDING
+from ..root_finding.solution import Solution
 from .stability import AzimuthalBlock
 
 # Limit at distance zero of an even function known at the distances 1, 1/2 and 1/4.

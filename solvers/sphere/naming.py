@@ -16,7 +16,7 @@ from ..bases.representations import Group
 from ..branches.continuation import Point
 from ..branches.junctions import AMPLITUDE, Departure
 from ..branches.orbits import SIGNIFICANT, symmetry_of
-from ..equation import StationaryEquation
+from ..equations.equation import StationaryEquation
 from .groups import axial_groups
 
 # Names of the two sides of the branch of degree two, flattened and drawn out along the axis.

@@ -88,8 +88,8 @@ class Field(NamedTuple):
     placed
         On S^2 the field -V/D by degree and order, if there is a V.
     exponent : float or None
-        p of softmax attention, see :mod:`solvers.softmax`; the strengths are those of its linearisation at the
-        uniform state.
+        p of softmax attention, see :mod:`solvers.equations.softmax`; the strengths are those of its linearisation
+        at the uniform state.
     """
 
     strengths: Floats

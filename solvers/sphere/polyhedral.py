@@ -16,15 +16,15 @@ from meanfield.harmonics import packed, place
 
 from ..bases import Floats, Integers, InvariantBasis
 from ..bases.invariant import FullBasis
+from ..bases.limits import MAX_HARMONIC_DEGREE, MAX_SPHERICAL_DEGREE
 from ..bases.representations import SAME_ELEMENT, Group, representation
 from ..branches.births import departures
 from ..branches.continuation import Point
 from ..branches.junctions import Departure
 from ..branches.recording import Register
-from ..equation import SLOW, StationaryEquation
-from ..geometry import Birth, Geometry, Threshold
-from ..limits import MAX_HARMONIC_DEGREE, MAX_SPHERICAL_DEGREE
-from ..significant import (
+from ..equations.equation import SLOW, StationaryEquation
+from ..equations.geometry import Birth, Geometry, Threshold
+from ..equations.significant import (
     confining_degree,
     confining_error,
     even_size,
@@ -32,7 +32,7 @@ from ..significant import (
     starting_degrees,
     strengths,
 )
-from ..sizing import confining_field, equation_in
+from ..equations.sizing import confining_field, equation_in
 from .groups import axial_groups, breaking_group, pyramidal
 from .harmonics import HarmonicClass, HarmonicPerturbations, harmonic_perturbations
 from .naming import name_of_departure

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..bases import Floats
-from ..batched import solutions
+from ..root_finding.batched import solutions
 
 Complexes = NDArray[np.complex128]
 # Nearer than this to the pole, the root of rounding, the image of the z axis has no azimuth.

@@ -19,8 +19,8 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from ..bases import LARGE_FIELD, Floats, Integers
-from ..batched import newton, parts, relaxed, solutions
-from ..softmax import FLOOR
+from ..equations.softmax import FLOOR
+from ..root_finding.batched import newton, parts, relaxed, solutions
 from .points import Field, Harmonics
 from .rotations import Rotations, across
 from .tabulated import Functions
@@ -241,7 +241,7 @@ class Sampled:
 
 
 class SampledSoftmax(Sampled):
-    """Densities proportional to u^p, u = 1 + sums of harmonics over p, see :mod:`solvers.softmax`."""
+    """Densities proportional to u^p, u = 1 + sums of harmonics over p, see :mod:`solvers.equations.softmax`."""
 
     def _drift(self, values: Floats) -> Floats:
         """Return p log u."""

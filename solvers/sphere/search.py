@@ -18,12 +18,12 @@ from ..bases.representations import Group
 from ..branches.continuation import REFINEMENTS, Point, state_at
 from ..branches.orbits import lengths, same_orbit, symmetry_of
 from ..branches.uniform import unstable_uniform
-from ..equation import StationaryEquation
-from ..geometry import Geometry
-from ..search import Catalogue, Ends, Kind, Lost, Met, Rounds, SearchSpace, known_states, search
-from ..searched import Searched, Tally, missing
-from ..significant import confining_symmetry
-from ..sizing import stationary_equation
+from ..equations.equation import StationaryEquation
+from ..equations.geometry import Geometry
+from ..equations.significant import confining_symmetry
+from ..equations.sizing import stationary_equation
+from ..root_finding.search import Catalogue, Ends, Kind, Lost, Met, Rounds, SearchSpace, known_states, search
+from ..root_finding.searched import Searched, Tally, missing
 from .identity import copies_of
 from .points import WIDER, Field
 from .polyhedral import invariant_equation

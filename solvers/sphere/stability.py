@@ -27,14 +27,14 @@ import numpy as np
 from ..bases import Floats, Integers
 from ..bases.gegenbauer import sector_functions
 from ..branches.continuation import Point
-from ..counts import Counts
-from ..equation import StationaryEquation
-from ..geometry import BlockMatrix
-from ..inertia import signature
-from ..newton import NEUTRAL
-from ..pinning import count_beside_rotation, is_weak
-from ..projectors import plus_projector
-from ..significant import significant_degrees, strengths
+from ..equations.counts import Counts
+from ..equations.equation import StationaryEquation
+from ..equations.geometry import BlockMatrix
+from ..equations.significant import significant_degrees, strengths
+from ..linear_algebra.inertia import signature
+from ..linear_algebra.pinning import count_beside_rotation, is_weak
+from ..linear_algebra.projectors import plus_projector
+from ..root_finding.newton import NEUTRAL
 from .linearised.interaction import repetitions
 from .traces import SectorTraces
 

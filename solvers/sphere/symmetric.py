@@ -19,8 +19,8 @@ from meanfield.harmonics import degrees_of_places, packed_size
 from ..bases import Floats, Integers, multiples
 from ..bases.invariant import mode_matrix
 from ..bases.representations import Group
-from ..significant import confining_degree, starting_degrees, strengths
-from ..sizing import confinement_field, confining_field
+from ..equations.significant import confining_degree, starting_degrees, strengths
+from ..equations.sizing import confinement_field, confining_field
 from .groups import searched_groups
 from .points import Field, Harmonics, about_axis, invariant
 from .rotations import Rotations

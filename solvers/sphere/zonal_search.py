@@ -11,10 +11,10 @@ from ..bases import Floats, Integers
 from ..branches.continuation import Point
 from ..branches.deflation import search
 from ..branches.orbits import same_orbit, symmetry_of
-from ..equation import StationaryEquation
-from ..geometry import Geometry
-from ..significant import confining_symmetry
-from ..sizing import stationary_equation
+from ..equations.equation import StationaryEquation
+from ..equations.geometry import Geometry
+from ..equations.significant import confining_symmetry
+from ..equations.sizing import stationary_equation
 from .points import Field
 
 # Of the degrees beyond their threshold the strongest few are combined in all signs.

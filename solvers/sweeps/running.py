@@ -12,7 +12,7 @@ from meanfield import ComputationFailed
 from meanfield.export import Result
 from meanfield.workers import process_pool
 
-from ..executors import outcome_of
+from ..execution.executors import outcome_of
 from .tasks import Computed, Task, reason, run
 
 # Called with every task that is finished, also with those that are when the user interrupts.

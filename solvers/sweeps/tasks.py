@@ -17,9 +17,9 @@ from meanfield.errors import did_you_mean
 from meanfield.export import Result, encoded
 from meanfield.records import StationaryStates
 
-from ..arguments import require_depth, require_range
 from ..diagram import bifurcation_diagram
 from ..ensemble import simulate
+from ..execution.arguments import require_depth, require_range
 from ..particles.planning import LIMITS, whole_within_limits
 from ..particles.timing import positive, require_intervals
 from ..relaxation import contraction_rate
@@ -226,7 +226,7 @@ def _encoded(found: Any) -> tuple[str, bytes | None]:
 def _bound_threads() -> None:
     """Bound the threads of linear algebra by one in a process of a pool, once and for all; it is there for tasks.
 
-    Dask runs them outside of the main thread, where :func:`~solvers.threads.one_thread` does nothing.
+    Dask runs them outside of the main thread, where :func:`~solvers.execution.threads.one_thread` does nothing.
     """
     if multiprocessing.parent_process() is not None:
         import scipy.linalg  # noqa: F401

@@ -11,7 +11,7 @@ import numpy as np
 from ..bases import Floats
 from ..branches.continuation import Point, length
 from ..branches.stepping import arc
-from ..newton import POLISHED, correct
+from ..root_finding.newton import POLISHED, correct
 from .arc import Arc
 from .events import events_between
 from .knots import Knot, Side, extended

@@ -10,7 +10,7 @@ from scipy.optimize import brentq
 
 from ..bases import EPS, Floats
 from ..branches.continuation import Point, length, point_between
-from ..computed import computed_once
+from ..execution.computed import computed_once
 
 # Roundings of the residual of a point.
 ROUNDINGS = 16

@@ -11,7 +11,7 @@ from meanfield.records import CurveType
 from ..bases import Floats
 from ..branches.arclength import Arclength
 from ..branches.continuation import End, Point, length
-from ..watching import Watch
+from ..execution.watching import Watch
 from .branch_points import branch_point_start
 from .events import turns_freely
 from .extended import ExtendedEquation

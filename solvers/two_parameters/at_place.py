@@ -5,7 +5,7 @@ import numpy as np
 from meanfield.equations import Capability
 
 from ..bases import Basis, Floats, Integers
-from ..geometry import Complement
+from ..equations.geometry import Complement
 from ..sphere.complements import AzimuthalComplement
 from .blocks import ComplementaryBlock, GradientBlock, SoftmaxBlock
 from .current_states import CurrentBlock, CurrentState

@@ -12,9 +12,9 @@ from ..bases.orientation import to_pole
 from ..bases.representations import turned_moments
 from ..branches.arclength import Arclength
 from ..branches.continuation import End, Point, length, resolve
-from ..counts import Counts
-from ..geometry import Complement
-from ..newton import POLISHED, correct
+from ..equations.counts import Counts
+from ..equations.geometry import Complement
+from ..root_finding.newton import POLISHED, correct
 from .at_place import state_at
 from .branch_points import BranchPointEquation, nearest_block
 from .extended import ExtendedEquation

@@ -7,9 +7,9 @@ the own degrees, or the harmonics of azimuthal order one, contain the rotation m
 that eigenvalue to one. Where another vanishes its null vectors are orthogonal to r, so that the derivative of the
 condition does not change.
 
-The field of softmax attention is :math:`f = p\log u`, :math:`u = 1 + F/p`, see :mod:`solvers.softmax`, and C has
-the integrals :math:`\langle c c^T/u\rangle`. With the changes :math:`d\!f` and :math:`du` of both, those of the own
-modes being :math:`dF/u` and :math:`dF/p`,
+The field of softmax attention is :math:`f = p\log u`, :math:`u = 1 + F/p`, see :mod:`solvers.equations.softmax`,
+and C has the integrals :math:`\langle c c^T/u\rangle`. With the changes :math:`d\!f` and :math:`du` of both, those
+of the own modes being :math:`dF/u` and :math:`dF/p`,
 
 .. math:: d\langle\chi\phi/u\rangle = \langle\chi\phi\, d\tilde f/u\rangle - \langle\chi\phi\, du/u^2\rangle .
 """
@@ -17,9 +17,9 @@ modes being :math:`dF/u` and :math:`dF/p`,
 import numpy as np
 
 from ..bases import Floats, Integers
-from ..computed import computed_once
-from ..geometry import Complement, Density, Measure, Sampled
-from ..projectors import plus_projector
+from ..equations.geometry import Complement, Density, Measure, Sampled
+from ..execution.computed import computed_once
+from ..linear_algebra.projectors import plus_projector
 from .law_states import SoftmaxState
 from .plane import Plane
 from .states import AtState, GradientState

@@ -20,11 +20,11 @@ from meanfield import InvalidInput
 from meanfield.equations import Capability
 
 from ..bases import EPS, Basis, Floats, Integers
+from ..bases.limits import MAX_UNKNOWNS
 from ..branches.continuation import End, Point
-from ..computed import computed_once
 from ..domains import solvers_of
-from ..geometry import Complement
-from ..limits import MAX_UNKNOWNS
+from ..equations.geometry import Complement
+from ..execution.computed import computed_once
 from .at_place import block_at, state_at
 from .blocks import ComplementaryBlock
 from .current_states import CurrentBlock

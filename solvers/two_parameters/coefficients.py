@@ -10,7 +10,7 @@ from meanfield import Equation, Number
 from meanfield.harmonics import moduli
 
 from ..bases import Basis, Floats, Integers
-from ..computed import computed_once
+from ..execution.computed import computed_once
 
 if TYPE_CHECKING:
     from .plane import Plane

@@ -1,8 +1,8 @@
 r"""Stationary states that carry a current, at a point of the plane of two parameters.
 
-The drift g of a density with moments a and the change of the density with it are those of :mod:`solvers.current`:
-a mean changes by :math:`d\langle\chi\rangle = \langle w\rho\,dg\rangle`, w being the weight of :math:`\chi`. With
-the unknowns of :mod:`solvers.two_parameters.states`
+The drift g of a density with moments a and the change of the density with it are those of
+:mod:`solvers.equations.current`: a mean changes by :math:`d\langle\chi\rangle = \langle w\rho\,dg\rangle`, w being
+the weight of :math:`\chi`. With the unknowns of :mod:`solvers.two_parameters.states`
 
 .. math:: J = 1 - S\,\frac{\partial\langle c\rangle}{\partial g}\,\partial_a g\,S^{-1}, \qquad
           \partial_x G = -S\,\frac{\partial\langle c\rangle}{\partial g}\,\partial_x g .
@@ -18,10 +18,10 @@ z being the weight of the mean of :math:`w g_u`.
 import numpy as np
 
 from ..bases import Floats, FourierBasis, Gibbs, Integers
-from ..computed import computed_once
-from ..current import MOST, AtRest, CurrentEquation
 from ..domains import solvers_of
-from ..sizing import in_confinement
+from ..equations.current import MOST, AtRest, CurrentEquation
+from ..equations.sizing import in_confinement
+from ..execution.computed import computed_once
 from .blocks import ComplementaryBlock
 from .law_states import LawState
 from .system import Borders

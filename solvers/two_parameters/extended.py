@@ -16,15 +16,15 @@ from meanfield.harmonics import Layout
 from meanfield.records import CurveType
 
 from ..bases import EPS, Basis, Floats, Gibbs, Integers, Involution
+from ..bases.limits import MAX_UNKNOWNS
 from ..branches.continuation import Point, length
 from ..branches.hermite import hermite
-from ..computed import computed_once
-from ..counts import Counts
 from ..domains import solvers_of
-from ..equation import Evaluation, StationaryEquation
-from ..limits import MAX_UNKNOWNS
-from ..significant import even_size
-from ..solution import Solution
+from ..equations.counts import Counts
+from ..equations.equation import Evaluation, StationaryEquation
+from ..equations.significant import even_size
+from ..execution.computed import computed_once
+from ..root_finding.solution import Solution
 from .at_place import state_at
 from .plane import Plane
 from .stability import class_determinant

@@ -18,8 +18,8 @@ from meanfield.equations import Capability
 
 from ..bases import Basis, Floats
 from ..branches.continuation import End, Point
-from ..computed import computed_once
-from ..counts import Counts
+from ..equations.counts import Counts
+from ..execution.computed import computed_once
 from .at_place import state_at
 from .branch_points import born_at, classes_beside, determinants
 from .current_states import CurrentState

@@ -14,7 +14,7 @@ from ..branches.arclength import Arclength
 from ..branches.continuation import End, Point, length, trace
 from ..branches.hermite import hermite
 from ..branches.stepping import PREDICTED_FROM
-from ..newton import POLISHED, Newton, correct
+from ..root_finding.newton import POLISHED, Newton, correct
 from .approaching import come_nearer, meets
 from .arc import ROUNDINGS, Arc
 from .closing import closing_point

@@ -34,10 +34,10 @@ from ..bases import Floats, Integers, ZonalBasis
 from ..bases.gegenbauer import even_rule
 from ..circle.axial_linearisation import LEAST, AxialLinearisation
 from ..circle.complements import Complement
-from ..computed import computed_once
-from ..law_eigenvalues import MOST_DEGREES, STEP, Values, regularised_velocity, velocity_slopes
-from ..nodal import DIFFERENCE
-from ..significant import even_size
+from ..equations.law_eigenvalues import MOST_DEGREES, STEP, Values, regularised_velocity, velocity_slopes
+from ..equations.nodal import DIFFERENCE
+from ..equations.significant import even_size
+from ..execution.computed import computed_once
 from ..sphere.complements import AzimuthalComplement
 from ..sphere.linearised.law_spectra import sector_tables
 from .blocks import ComplementaryBlock

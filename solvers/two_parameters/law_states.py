@@ -1,7 +1,7 @@
 r"""Stationary states of laws whose field is no sum of modes, at a point of the plane of two parameters.
 
-The field f of a density with moments a is known on the nodes with its derivatives, see :mod:`solvers.nodal`, and
-with the unknowns of :mod:`solvers.two_parameters.states`
+The field f of a density with moments a is known on the nodes with its derivatives, see
+:mod:`solvers.equations.nodal`, and with the unknowns of :mod:`solvers.two_parameters.states`
 
 .. math:: J = 1 - S\,\mathrm{Cov}(c, \partial_a f)\,S^{-1}, \qquad
           \partial_x G = -S\,\mathrm{Cov}(c, \partial_x f) .
@@ -20,13 +20,13 @@ from typing import Self, cast
 import numpy as np
 
 from ..bases import Basis, Floats, Gibbs
-from ..computed import computed_once
 from ..domains import solvers_of
-from ..geometry import Sampled
-from ..nodal import NodalEquation
-from ..sizing import equation_in, in_confinement
-from ..softmax import SoftmaxEquation
-from ..velocity import VelocityEquation
+from ..equations.geometry import Sampled
+from ..equations.nodal import NodalEquation
+from ..equations.sizing import equation_in, in_confinement
+from ..equations.softmax import SoftmaxEquation
+from ..equations.velocity import VelocityEquation
+from ..execution.computed import computed_once
 from .coefficients import Coefficients
 from .plane import Plane
 from .states import AtState, WeightedBasis

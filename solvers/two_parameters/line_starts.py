@@ -10,7 +10,7 @@ from meanfield.equations import Capability, require
 
 from ..bases import Basis, Floats
 from ..branches.continuation import End, Point, length
-from ..newton import POLISHED, Newton, correct
+from ..root_finding.newton import POLISHED, Newton, correct
 from .at_place import polished
 from .branch_points import Born, born_at, born_of
 from .folds import FoldEquation, null_vectors

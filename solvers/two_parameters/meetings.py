@@ -9,7 +9,7 @@ from meanfield.records import CurveType
 
 from ..bases import Floats
 from ..branches.continuation import Point, length
-from ..newton import POLISHED, correct
+from ..root_finding.newton import POLISHED, correct
 from .approaching import larger
 from .arc import strayed_by
 from .beside import births_beside, cusps_beside, ends_beside, part_of_symmetry, symmetric_parts

@@ -26,8 +26,8 @@ from ..branches.continuation import Point, length, state_at
 from ..branches.following import Followed, follow_from
 from ..branches.recording import significant_moments
 from ..domains import solvers_of
-from ..provenance import provenance
-from ..sizing import stationary_equation
+from ..equations.sizing import stationary_equation
+from ..execution.provenance import provenance
 from .assembling import NO_FIELD
 from .plane import Plane
 from .recording import Row, organising, recorded, uniform_row

@@ -24,12 +24,12 @@ from meanfield.equations import NEGLIGIBLE, Capability, is_velocity
 
 from ..bases import EPS, Basis, Floats, Integers
 from ..bases.confining import ConfiningField
-from ..computed import computed_once
 from ..domains import solvers_of
-from ..factors import FactorAlong, kinked_among
-from ..rotating import rotates_freely
-from ..significant import common_symmetry
-from ..sizing import common_field
+from ..equations.rotating import rotates_freely
+from ..equations.significant import common_symmetry
+from ..equations.sizing import common_field
+from ..execution.computed import computed_once
+from ..parameters.factors import FactorAlong, kinked_among
 from ..sphere import Group, symmetry_of_field
 from .coefficients import Coefficients, Couplings
 

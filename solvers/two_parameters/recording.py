@@ -15,8 +15,8 @@ from ..bases import Floats
 from ..branches.continuation import Point
 from ..branches.recording import significant_moments
 from ..branches.uniform import unstable_uniform
-from ..counts import Counts
-from ..observables import of_states
+from ..equations.counts import Counts
+from ..equations.observables import of_states
 from .extended import ExtendedEquation
 from .plane import Plane
 from .stability import neutral_up_to, stationary_point, unstable_directions

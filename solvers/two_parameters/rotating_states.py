@@ -2,7 +2,7 @@ r"""Waves that turn by a phase lag, at a point of the plane of two parameters.
 
 In the frame that turns with a wave its drift is :math:`h = g - \omega`, and :math:`\omega` follows the phase
 condition :math:`F(a) \cdot \langle c\rangle = 0` with the derivative F of the moments a under rotation, weighted by
-:math:`A^2`, see :mod:`solvers.rotating`. With the change :math:`m_d` of the means and the derivative f of these in
+:math:`A^2`, see :mod:`solvers.equations.rotating`. With the change :math:`m_d` of the means and the derivative f of these in
 :math:`\omega` along any direction d, of the moments or of the parameters,
 
 .. math:: F(d) \cdot m + F \cdot m_d = 0, \qquad m_d = \delta m[dg] + f\omega_d .
@@ -20,9 +20,9 @@ The second derivatives obey :math:`F(u)\cdot m_d + F(d)\cdot m_u + F\cdot m_{ud}
 import numpy as np
 
 from ..bases import Floats
-from ..computed import computed_once
 from ..domains import solvers_of
-from ..rotating import RotatingEquation
+from ..equations.rotating import RotatingEquation
+from ..execution.computed import computed_once
 from .current_states import CurrentState
 
 

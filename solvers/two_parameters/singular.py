@@ -15,7 +15,7 @@ from scipy.linalg import lapack
 
 from ..bases import Basis, Floats
 from ..branches.continuation import length
-from ..computed import computed_once
+from ..execution.computed import computed_once
 from .extended import ExtendedEquation
 from .plane import Plane
 from .states import AtState

@@ -14,13 +14,13 @@ from meanfield import Equation
 
 from ..bases import EPS
 from ..branches.continuation import Point
-from ..counts import Counts
 from ..domains import solvers_of
-from ..equation import StationaryEquation
-from ..geometry import BlockMatrix
-from ..inertia import count_negative, signature
-from ..sizing import equation_in, in_confinement
-from ..solution import Solution
+from ..equations.counts import Counts
+from ..equations.equation import StationaryEquation
+from ..equations.geometry import BlockMatrix
+from ..equations.sizing import equation_in, in_confinement
+from ..linear_algebra.inertia import count_negative, signature
+from ..root_finding.solution import Solution
 from ..sphere.harmonics import harmonic_perturbations
 from .states import AtState, GradientState
 

@@ -16,11 +16,11 @@ from meanfield.theory import critical_couplings
 from ..bases import Basis, Floats, Integers, multiples
 from ..branches.continuation import End, Point, length, resolve
 from ..domains import solvers_of
-from ..geometry import Frame
-from ..newton import POLISHED, ROUNDING, correct
-from ..significant import confining_degree, keep_axis
-from ..sizing import stationary_equation
-from ..solution import Solution
+from ..equations.geometry import Frame
+from ..equations.significant import confining_degree, keep_axis
+from ..equations.sizing import stationary_equation
+from ..root_finding.newton import POLISHED, ROUNDING, correct
+from ..root_finding.solution import Solution
 from .at_place import state_at
 from .extended import ExtendedEquation
 from .plane import COUPLING, Plane

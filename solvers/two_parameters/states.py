@@ -19,8 +19,8 @@ from scipy.linalg.blas import dasum
 
 from ..bases import EPS, Basis, Floats, Gibbs, Integers, log1p_beyond_linear, resolved
 from ..branches.continuation import length
-from ..computed import computed_once
-from ..geometry import Density, Measure, Sampled
+from ..equations.geometry import Density, Measure, Sampled
+from ..execution.computed import computed_once
 from .coefficients import Coefficients
 
 # Below this sum of sigma a^2 the terms of the free energy are summed without their common second order.
@@ -240,7 +240,7 @@ class GradientState(AtState):
         """The free energy over the noise, sum sigma a^2/2 - log Z, above that of the uniform density.
 
         Near the uniform state without forces both terms agree to second order; see
-        :meth:`solvers.equation.StationaryEquation.invariant`.
+        :meth:`solvers.equations.equation.StationaryEquation.invariant`.
         """
         basis, sigma = self.weighted.basis, self.coefficients.attractions
         quadratic = 0.5 * sigma * self.moments**2

@@ -3,7 +3,7 @@
 import numpy as np
 
 from ..bases import Floats
-from ..computed import computed_once
+from ..execution.computed import computed_once
 from .coefficients import Place
 from .states import AtState
 

@@ -12,10 +12,10 @@ from meanfield.theory import lacks_normal_form, theory_of
 
 from ..bases import EPS, Basis, Floats
 from ..branches.continuation import End, Point
-from ..computed import computed_once
-from ..counts import Counts
-from ..equation import StationaryEquation
-from ..solution import Solution
+from ..equations.counts import Counts
+from ..equations.equation import StationaryEquation
+from ..execution.computed import computed_once
+from ..root_finding.solution import Solution
 from .extended import ExtendedEquation, Halving
 from .plane import Plane
 from .recording import threshold_label

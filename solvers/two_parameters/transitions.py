@@ -18,9 +18,9 @@ import numpy as np
 
 from ..bases import Basis, Floats
 from ..branches.continuation import Point, length
-from ..computed import computed_once
-from ..counts import Counts
-from ..geometry import Complement
+from ..equations.counts import Counts
+from ..equations.geometry import Complement
+from ..execution.computed import computed_once
 from .branch_points import ClassBeside, classes_beside, determinants
 from .extended import ExtendedEquation
 from .plane import Plane

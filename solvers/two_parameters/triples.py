@@ -15,7 +15,7 @@ from meanfield import CurvePoint, OrganisingPoint
 from ..bases import EPS, Basis, Floats
 from ..branches.continuation import Point, length
 from ..branches.orbits import same_orbit
-from ..newton import POLISHED, correct
+from ..root_finding.newton import POLISHED, correct
 from .assembling import UNIFORM, WORDS
 from .at_place import state_at
 from .extended import layout_of

@@ -12,7 +12,7 @@ from meanfield.theory import UniformPoint, lacks_normal_form, mode_interactions,
 
 from ..bases import EPS, Floats
 from ..branches.continuation import Point, length
-from ..newton import POLISHED, correct
+from ..root_finding.newton import POLISHED, correct
 from .approaching import larger
 from .arc import strayed_by
 from .beside import FIRST, NEARBY, NEARLY_CRITICAL, point_beside

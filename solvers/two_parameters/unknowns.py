@@ -11,10 +11,10 @@ from meanfield.equations import Capability, require
 from meanfield.harmonics import largest_degree, packed, zonal_places
 
 from ..bases import EPS, Basis, Floats, FourierBasis, Integers, InvariantBasis, multiples
+from ..bases.limits import MAX_HARMONIC_DEGREE, MAX_SPHERICAL_DEGREE, MAX_UNKNOWNS
 from ..domains import solvers_of
-from ..limits import MAX_HARMONIC_DEGREE, MAX_SPHERICAL_DEGREE, MAX_UNKNOWNS
-from ..significant import even_size
-from ..sizing import Size, confinement_field
+from ..equations.significant import even_size
+from ..equations.sizing import Size, confinement_field
 from ..sphere import TRIVIAL, Group, recognised, stabiliser
 from .plane import Plane
 

@@ -19,7 +19,7 @@ from meanfield import (
     critical_coupling,
 )
 from solvers import bifurcation_diagram, stationary_states
-from solvers.labels import unnumbered
+from solvers.branches.labels import unnumbered
 from tests import brute_force
 from tests.campaigns import Finding, Subject, Verdict
 

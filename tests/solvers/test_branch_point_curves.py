@@ -9,7 +9,7 @@ from meanfield import Circle, CosineSeries, InvalidInput, McKeanVlasov, Outcome,
 from solvers import Arclength, bifurcation_diagram, curve, phase_diagram
 from solvers.bases import EPS, CosineBasis
 from solvers.circle.complements import complements
-from solvers.geometry import Density
+from solvers.equations.geometry import Density
 from solvers.phases.found import ON_CURVE
 from solvers.phases.window import Window
 

@@ -12,8 +12,8 @@ import pytest
 
 from meanfield import ComputationFailed, InvalidInput, open_trajectory
 from solvers import ETDRK4, Bumps, Checkpoint, PerturbedUniform, RandomPerturbation, evolve
-from solvers import checkpoints as saving
 from solvers.evolution import running
+from solvers.execution import checkpoints as saving
 from tests import problems
 
 PROBLEM = problems.ATTENTION_AT_08.problem

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from meanfield import Circle, CosineSeries, McKeanVlasov, Transformer
-from solvers import Arclength, bifurcation_diagram, compiling
+from solvers import Arclength, bifurcation_diagram
 from solvers.bases import CosineBasis
 from solvers.branches import continuation
 from solvers.branches.continuation import Point, trace
@@ -14,8 +14,9 @@ from solvers.branches.first_steps import first_point
 from solvers.branches.junctions import Departure
 from solvers.circle import CIRCLE
 from solvers.circle.stability import unstable_along
-from solvers.newton import NEUTRAL, POLISHED, Newton, correct
-from solvers.sizing import stationary_equation
+from solvers.equations.sizing import stationary_equation
+from solvers.execution import compiling
+from solvers.root_finding.newton import NEUTRAL, POLISHED, Newton, correct
 from tests import problems
 
 EPS = np.finfo(float).eps
@@ -54,7 +55,7 @@ def equation_of(coefficients, symmetry=1, modes=0):
 
 def decided(equation, b, q, border_b, border_q, last_step):
     pytest.importorskip("numba", reason="numba is not installed")
-    from solvers.compiled_newton import corrected
+    from solvers.root_finding.compiled_newton import corrected
 
     return corrected(equation, b, q, border_b, border_q, last_step)
 
@@ -142,7 +143,7 @@ def test_at_a_fold_the_bordered_matrix_is_solved(both):
 def test_small_systems(size):
     """Against LU and eigenvalues: of a symmetric matrix near the identity up to signs, and of one bordered."""
     pytest.importorskip("numba", reason="numba is not installed")
-    from solvers.elimination import factorise, solve, solve_bordered
+    from solvers.linear_algebra.elimination import factorise, solve, solve_bordered
 
     rng = np.random.default_rng(size)
     noise = rng.standard_normal((size, size)) / size
@@ -168,7 +169,7 @@ def test_small_systems(size):
 @pytest.mark.parametrize("matrix", [[[1.0, 1.0], [1.0, 1e-3]], [[1.0, 0.0], [0.0, 0.0]], [[np.nan]], [[np.inf]]])
 def test_what_needs_pivots_is_in_doubt(matrix):
     pytest.importorskip("numba", reason="numba is not installed")
-    from solvers.elimination import factorise
+    from solvers.linear_algebra.elimination import factorise
 
     assert factorise(np.array(matrix)) == -1
 

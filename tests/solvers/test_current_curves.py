@@ -18,7 +18,7 @@ from meanfield import (
     Transformer,
 )
 from solvers import bifurcation_diagram, curve
-from solvers.current import MOST
+from solvers.equations.current import MOST
 from solvers.two_parameters.at_place import state_at
 from solvers.two_parameters.plane import Plane
 from solvers.two_parameters.unknowns import uneven_basis

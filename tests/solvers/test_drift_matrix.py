@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from solvers.drift_matrix import DriftMatrix
+from solvers.equations.drift_matrix import DriftMatrix
 
 EPS = np.finfo(float).eps
 

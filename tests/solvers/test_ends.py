@@ -13,8 +13,8 @@ from meanfield import (
     Transformer,
 )
 from solvers import Arclength, bifurcation_diagram, spectrum, stationary_states
-from solvers.accurate import graded
 from solvers.circle import CIRCLE
+from solvers.linear_algebra.accurate import graded
 from tests import brute_force, problems
 from tests.campaigns import Verdict, ends_and_rates
 

@@ -7,9 +7,9 @@ import pytest
 from meanfield import Circle, CosineSeries, HegselmannKrause, McKeanVlasov, Transformer
 from solvers.bases import CosineBasis
 from solvers.circle import CIRCLE
-from solvers.inertia import count_negative
-from solvers.newton import solve_at
-from solvers.sizing import stationary_equation
+from solvers.equations.sizing import stationary_equation
+from solvers.linear_algebra.inertia import count_negative
+from solvers.root_finding.newton import solve_at
 
 EPS = np.finfo(float).eps
 

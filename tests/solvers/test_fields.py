@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.special import rgamma
 
-import solvers.pinning as pinning
+import solvers.linear_algebra.pinning as pinning
 import solvers.sphere.stability as sphere_stability
 from meanfield import (
     Circle,
@@ -24,10 +24,10 @@ from meanfield import (
     State,
 )
 from solvers import bifurcation_diagram, contraction_rate, stationary_states
-from solvers.boltzmann import boltzmann_factor
+from solvers.bases.boltzmann import boltzmann_factor
 from solvers.branches.continuation import state_at
-from solvers.significant import confining_error, confining_symmetry
-from solvers.sizing import stationary_equation
+from solvers.equations.significant import confining_error, confining_symmetry
+from solvers.equations.sizing import stationary_equation
 from solvers.sphere import SPHERE
 from tests import brute_force, problems
 

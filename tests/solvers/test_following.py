@@ -16,9 +16,9 @@ from solvers.branches.junctions import Departure
 from solvers.circle import CIRCLE, stability
 from solvers.circle.moments import moment_derivatives
 from solvers.circle.stability import block_matrix, blocks_of, counted_together, unstable_along
+from solvers.equations.sizing import stationary_equation
 from solvers.parameters import Path
 from solvers.parameters.equation import along
-from solvers.sizing import stationary_equation
 from tests import problems
 
 EPS = np.finfo(float).eps

@@ -15,10 +15,10 @@ from solvers import stationary_states
 from solvers.bases import InvariantBasis, ZonalBasis
 from solvers.bases.representations import representation
 from solvers.branches.continuation import Point
-from solvers.equation import StationaryEquation
+from solvers.equations.equation import StationaryEquation
+from solvers.equations.sizing import confining_field
 from solvers.evolution.sphere.spherical import SphericalSystem
-from solvers.newton import solve_at
-from solvers.sizing import confining_field
+from solvers.root_finding.newton import solve_at
 from solvers.sphere import SPHERE
 from solvers.sphere.groups import ICOSAHEDRAL, OCTAHEDRAL, TETRAHEDRAL, prismatic, pyramidal
 from solvers.sphere.harmonics import unstable_counts
@@ -255,7 +255,7 @@ def test_repulsive_degrees_leave_out_classes_as_well():
 def test_no_more_harmonics_are_asked_for_than_are_affordable(monkeypatch):
     field = full_field(turned(cut(crystal("tetrahedral")[0], 8), SEVERAL_TURNS))
     wanted = full_rates.resolved(field, 1e-12, 20).degree
-    monkeypatch.setattr("solvers.lanczos.LARGEST_SIZE", (wanted - 1) ** 2)
+    monkeypatch.setattr("solvers.linear_algebra.lanczos.LARGEST_SIZE", (wanted - 1) ** 2)
     assert 20 < full_rates.resolved(field, 1e-12, 20).degree <= wanted - 2
     with pytest.raises(NotResolved, match="modes"):
         full_rates.resolved(field, 1e-12, 0)

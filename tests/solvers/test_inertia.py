@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from solvers.inertia import signature
+from solvers.linear_algebra.inertia import signature
 
 EPS = np.finfo(float).eps
 

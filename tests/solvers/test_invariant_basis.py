@@ -14,7 +14,7 @@ from solvers.bases.actions import acting
 from solvers.bases.confining import ConfiningField
 from solvers.bases.representations import TRIVIAL, representation
 from solvers.bases.second_moments import PointProducts, RingProducts
-from solvers.equation import StationaryEquation
+from solvers.equations.equation import StationaryEquation
 from solvers.sphere import SPHERE
 from solvers.sphere.groups import ICOSAHEDRAL, OCTAHEDRAL, TETRAHEDRAL, antiprismatic, prismatic, pyramidal
 from tests import problems

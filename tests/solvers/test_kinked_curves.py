@@ -24,8 +24,8 @@ from meanfield import (
     Transformer,
 )
 from solvers import bifurcation_diagram, curve, phase_diagram
-from solvers.boltzmann import boltzmann_factor
-from solvers.factors import FactorAlong
+from solvers.bases.boltzmann import boltzmann_factor
+from solvers.parameters.factors import FactorAlong
 
 # Degrees of the potential, all that are above rounding, and kinks of each confinement.
 LAST = 40

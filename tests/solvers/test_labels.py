@@ -8,7 +8,7 @@ import pytest
 
 from meanfield import Circle, CosineSeries, GegenbauerSeries, McKeanVlasov, Sphere, Transformer, critical_coupling
 from solvers import bifurcation_diagram, stationary_states
-from solvers.labels import unnumbered, untaken
+from solvers.branches.labels import unnumbered, untaken
 from tests import problems
 from tests.campaigns.names import compared_names
 

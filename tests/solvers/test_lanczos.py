@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from solvers.lanczos import last_pair, lowest_value, pairs_below
+from solvers.linear_algebra.lanczos import last_pair, lowest_value, pairs_below
 
 RANDOM = np.random.default_rng(5)
 

@@ -25,7 +25,7 @@ from solvers import bifurcation_diagram, curve, stationary_states
 from solvers.branches.deflation import resolved_at
 from solvers.circle import uneven
 from solvers.domains import solvers_of
-from solvers.sizing import stationary_equation
+from solvers.equations.sizing import stationary_equation
 
 # Relative accuracy promised for located points, and that of states.
 LOCATED, STATE = 1e-12, 1e-11

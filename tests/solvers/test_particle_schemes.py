@@ -11,7 +11,7 @@ import pytest
 from meanfield import Circle, CosineSeries, InvalidInput, Kuramoto, McKeanVlasov, Sphere, Transformer, open_ensemble
 from meanfield.cli import main
 from solvers import Checkpoint, EulerMaruyama, PairDrift, VonMises, WeakSecondOrder, simulate
-from solvers.defaults import SCHEME, SCHEME_WITHOUT_NOISE, SCHEMES
+from solvers.execution.defaults import SCHEME, SCHEME_WITHOUT_NOISE, SCHEMES
 from solvers.particles import replicas
 from solvers.particles.circle import circle_setting
 from solvers.particles.schemes import scheme_named, schemes

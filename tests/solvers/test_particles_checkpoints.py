@@ -10,7 +10,7 @@ import pytest
 
 from meanfield import Circle, ComputationFailed, InvalidInput, Kuramoto, McKeanVlasov
 from solvers import Checkpoint, EulerMaruyama, simulate
-from solvers.checkpoints import slots
+from solvers.execution.checkpoints import slots
 from tests import problems
 from tests.particle_runs import same
 
@@ -35,7 +35,7 @@ KILLED = textwrap.dedent(
     sys.path.insert(0, sys.argv[1])
     from test_particles_checkpoints import run
 
-    import solvers.checkpoints as checkpoints
+    import solvers.execution.checkpoints as checkpoints
     directory, number, moment = sys.argv[2], int(sys.argv[3]), sys.argv[4]
     count = 0
     write, rename = checkpoints.write, Path.replace

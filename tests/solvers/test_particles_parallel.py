@@ -10,7 +10,7 @@ import pytest
 
 from meanfield import Circle, ComputationFailed, Custom, InvalidInput, McKeanVlasov, Outcome
 from solvers import EulerMaruyama, WeakSecondOrder, simulate
-from solvers.executors import completed
+from solvers.execution.executors import completed
 from solvers.particles.replicas import Replica
 from tests import problems
 from tests.particle_runs import same
@@ -199,7 +199,7 @@ def test_numba_draws_the_same_normal_numbers_even_rare_ones():
 
 
 def test_numba_is_asked_for_in_vain(monkeypatch):
-    monkeypatch.setattr("solvers.compiling.numba_module", lambda: None)
+    monkeypatch.setattr("solvers.execution.compiling.numba_module", lambda: None)
     with pytest.raises(InvalidInput, match=r"numba is not installed; pip install 'meanfield-pde\[fast\]'"):
         run(kernel="numba")
     assert run(kernel="auto").provenance["options"]["kernel"] == "numpy"

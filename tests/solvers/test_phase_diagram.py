@@ -29,7 +29,7 @@ from meanfield import (
 )
 from meanfield.equations import equation_of
 from solvers import bifurcation_diagram, curve, phase_diagram, stationary_states
-from solvers.labels import own_name
+from solvers.branches.labels import own_name
 from solvers.phases.found import ON_CURVE, Found
 from solvers.phases.window import Window
 

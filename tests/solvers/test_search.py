@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from meanfield import Circle, ContinuityEquation, McKeanVlasov, SoftmaxAttention, Transformer
-from solvers.search import Catalogue, Ends, Kind, Lost, Met, Rounds, known_states, search
-from solvers.searched import MISSING, missing
+from solvers.root_finding.search import Catalogue, Ends, Kind, Lost, Met, Rounds, known_states, search
+from solvers.root_finding.searched import MISSING, missing
 
 ARTEFACT, UNRESOLVED, UNIFORM = 100, 101, 0
 SOME = Rounds(1, 40, 80)

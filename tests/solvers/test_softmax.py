@@ -24,7 +24,7 @@ from solvers import bifurcation_diagram, contraction_rate, spectral_gap, spectru
 from solvers.branches.continuation import state_at
 from solvers.circle import law_spectra
 from solvers.domains import solvers_of
-from solvers.sizing import stationary_equation
+from solvers.equations.sizing import stationary_equation
 from solvers.sphere.linearised import law_spectra as zonal_law_spectra
 from tests import oracles
 from verification import Verdict, verify

@@ -275,7 +275,7 @@ def test_lowest_eigenvalues_of_a_block_are_those_of_the_whole(monkeypatch: pytes
 def test_unaffordable_rates_are_left_out_and_said(monkeypatch: pytest.MonkeyPatch) -> None:
     diagram = bifurcation_diagram(problems.KURAMOTO.problem, (1.0, 3.0), rates=False)
     assert unknown_rates(with_rates(diagram.problem, CIRCLE, diagram.branches)) == ()
-    monkeypatch.setattr("solvers.lanczos.LARGEST_SIZE", 12)
+    monkeypatch.setattr("solvers.linear_algebra.lanczos.LARGEST_SIZE", 12)
     branches = with_rates(diagram.problem, CIRCLE, diagram.branches)
     assert np.isnan(branches[1].slowest_rate[-1])
     (warning,) = unknown_rates(branches)

@@ -7,7 +7,7 @@ from scipy.optimize import brentq
 from meanfield import GegenbauerSeries, Kuramoto, MaierSaupe, McKeanVlasov, Sphere, critical_couplings, open_diagram
 from solvers import bifurcation_diagram, curve, phase_diagram, spectrum
 from solvers.bases import InvariantBasis, ZonalBasis
-from solvers.geometry import Density
+from solvers.equations.geometry import Density
 from solvers.sphere.complements import complements
 from solvers.sphere.groups import ICOSAHEDRAL, OCTAHEDRAL, TETRAHEDRAL
 from solvers.sphere.subgroups import subgroups

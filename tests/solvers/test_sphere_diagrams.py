@@ -15,8 +15,8 @@ from meanfield import (
 )
 from meanfield.harmonics import gauss_rule, polynomials
 from solvers import bifurcation_diagram, stationary_states
-from solvers.newton import solve_at
-from solvers.sizing import stationary_equation
+from solvers.equations.sizing import stationary_equation
+from solvers.root_finding.newton import solve_at
 from solvers.sphere import SPHERE, invariant_equation
 from solvers.sphere.groups import OCTAHEDRAL, prismatic
 from solvers.sphere.harmonics import harmonic_perturbations

@@ -22,10 +22,10 @@ from solvers.bases import FullBasis, InvariantBasis
 from solvers.bases.confining import ConfiningField
 from solvers.bases.invariant import mode_matrix
 from solvers.bases.representations import TRIVIAL, representation
-from solvers.batched import relaxed
+from solvers.branches.labels import own_name
 from solvers.domains import solvers_of
-from solvers.labels import own_name
-from solvers.search import Lost, Met
+from solvers.root_finding.batched import relaxed
+from solvers.root_finding.search import Lost, Met
 from solvers.sphere import harmonics, recognised
 from solvers.sphere.groups import OCTAHEDRAL, axial_group, prismatic, searched_groups, solids
 from solvers.sphere.points import Field, about_axis, invariant

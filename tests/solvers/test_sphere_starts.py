@@ -9,10 +9,10 @@ from meanfield import GegenbauerSeries, McKeanVlasov, Sphere, critical_coupling
 from solvers.bases import InvariantBasis, legendre
 from solvers.bases.actions import turnings
 from solvers.bases.representations import TRIVIAL, representation
-from solvers.batched import in_cycle
 from solvers.branches import deflation
-from solvers.search import Catalogue
-from solvers.sizing import stationary_equation
+from solvers.equations.sizing import stationary_equation
+from solvers.root_finding.batched import in_cycle
+from solvers.root_finding.search import Catalogue
 from solvers.sphere import SPHERE, symmetric
 from solvers.sphere.groups import axial_group, prismatic, pyramidal, searched_groups
 from solvers.sphere.points import Field, invariant

@@ -21,9 +21,9 @@ from meanfield import (
 from solvers import bifurcation_diagram, stationary_states
 from solvers.circle import CIRCLE, search
 from solvers.circle.ensemble import Ensemble
-from solvers.search import Rounds
-from solvers.searched import Searched, Tally
-from solvers.sizing import confinement_field, stationary_equation
+from solvers.equations.sizing import confinement_field, stationary_equation
+from solvers.root_finding.search import Rounds
+from solvers.root_finding.searched import Searched, Tally
 from tests import brute_force
 
 # Two solutions of one equation, each converged to 1e-11 or better.

@@ -6,7 +6,7 @@ import scipy.linalg  # noqa: F401
 from threadpoolctl import threadpool_info, threadpool_limits
 
 from solvers import bifurcation_diagram
-from solvers.threads import one_thread
+from solvers.execution.threads import one_thread
 from tests import problems
 
 

@@ -7,7 +7,7 @@ import sys
 import numpy as np
 import pytest
 
-from solvers import transforms
+from solvers.bases import transforms
 from tests import problems
 
 EPS = np.finfo(float).eps
@@ -82,7 +82,7 @@ def test_fallback_gives_the_same_diagram(monkeypatch):
 )
 def test_dask_is_imported_by_nobody_but_who_wants_it():
     code = (
-        "import sys; from solvers import transforms; assert transforms.fftw(); assert 'dask' not in sys.modules\n"
+        "import sys; from solvers.bases import transforms; assert transforms.fftw(); assert 'dask' not in sys.modules\n"
         "import dask.array, pyfftw.interfaces.dask_fft"
     )
     subprocess.run([sys.executable, "-c", code], check=True)

@@ -16,7 +16,7 @@ from solvers.bases.invariant import mode_matrix
 from solvers.bases.representations import TRIVIAL, representation
 from solvers.branches.continuation import End
 from solvers.domains import solvers_of
-from solvers.search import known_states, search
+from solvers.root_finding.search import known_states, search
 from solvers.sphere import search as sphere_search
 from solvers.sphere.groups import pyramidal
 from solvers.sphere.rotations import Rotations

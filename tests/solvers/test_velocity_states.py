@@ -33,9 +33,9 @@ from solvers.branches.continuation import Point, state_at
 from solvers.branches.recording import state_of
 from solvers.circle import law_stability
 from solvers.domains import solvers_of
-from solvers.law_eigenvalues import signs_in
-from solvers.sizing import stationary_equation
-from solvers.velocity import VelocityEquation
+from solvers.equations.law_eigenvalues import signs_in
+from solvers.equations.sizing import stationary_equation
+from solvers.equations.velocity import VelocityEquation
 from tests import oracles
 
 EPS = float(np.finfo(float).eps)

@@ -18,7 +18,7 @@ from meanfield import (
 )
 from solvers import bifurcation_diagram, spectrum, stationary_states
 from solvers.domains import solvers_of
-from solvers.sizing import stationary_equation
+from solvers.equations.sizing import stationary_equation
 
 EPS = float(np.finfo(float).eps)
 

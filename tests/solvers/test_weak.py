@@ -11,11 +11,11 @@ from solvers.circle import CIRCLE
 from solvers.circle.products import block_products
 from solvers.circle.stability import OTHERS, Perturbations, perturbations
 from solvers.circle.tables import states_of
-from solvers.equation import StationaryEquation
-from solvers.inertia import count_negative
-from solvers.newton import NEUTRAL, POLISHED, Newton, correct
-from solvers.sizing import stationary_equation
-from solvers.weak import ROUNDING, Partition
+from solvers.equations.equation import StationaryEquation
+from solvers.equations.sizing import stationary_equation
+from solvers.linear_algebra.inertia import count_negative
+from solvers.linear_algebra.weak import ROUNDING, Partition
+from solvers.root_finding.newton import NEUTRAL, POLISHED, Newton, correct
 
 EPS = float(np.finfo(float).eps)
 FIELD = CosineSeries((0.0, -0.3))

@@ -12,8 +12,8 @@ from meanfield.harmonics import gauss_rule, northern_half, polynomials
 from meanfield.harmonics.quadrature import build_rule
 from solvers.bases import EPS, CosineBasis, FourierBasis, ZonalBasis, resolved, sector_functions
 from solvers.bases.products import RecurrentProducts, TabulatedProducts
-from solvers.equation import StationaryEquation
-from solvers.newton import solve_at
+from solvers.equations.equation import StationaryEquation
+from solvers.root_finding.newton import solve_at
 from solvers.sphere import SPHERE
 from tests import problems
 

@@ -14,6 +14,8 @@ import wrong
 
 import meanfield.transport
 import solvers.branches.births
+import solvers.equations.significant
+import solvers.equations.sizing
 import solvers.evolution.rates
 import solvers.evolution.rest
 import solvers.particles.circle
@@ -23,8 +25,6 @@ import solvers.particles.kernels
 import solvers.particles.leimkuhler_matthews
 import solvers.particles.sphere.cloud
 import solvers.particles.sphere.significant
-import solvers.significant
-import solvers.sizing
 import verification.comparison
 import verification.tabulation
 from meanfield import (
@@ -149,7 +149,7 @@ def without_force(patch: pytest.MonkeyPatch) -> None:
 
 
 def significant(threshold: float) -> Mutation:
-    return lambda patch: patch.setattr(solvers.significant, "NEGLIGIBLE", threshold)
+    return lambda patch: patch.setattr(solvers.equations.significant, "NEGLIGIBLE", threshold)
 
 
 MUTANTS: dict[str, tuple[Mutation, str, Equation]] = {
@@ -181,12 +181,12 @@ MUTANTS: dict[str, tuple[Mutation, str, Equation]] = {
     "Euler's step in the scheme of order two": (first_only, "circle.schemes", on_circle(Transformer(3.0))),
     "Leimkuhler-Matthews without its memory": (forgetful, "circle.schemes", on_circle(Transformer(3.0))),
     "states pushed out of the confinement": (
-        wrapped(solvers.sizing, "confinement_field", lambda field, *_: None if field is None else -field),
+        wrapped(solvers.equations.sizing, "confinement_field", lambda field, *_: None if field is None else -field),
         "circle.confined-states", FIELD,
     ),
     "a confinement not divided by the noise": (
         wrapped(
-            solvers.sizing, "confinement_field", lambda field, problem, *_: field if field is None else problem.noise * field
+            solvers.equations.sizing, "confinement_field", lambda field, problem, *_: field if field is None else problem.noise * field
         ),
         "circle.confined-states", FIELD,
     ),
@@ -210,7 +210,7 @@ MUTANTS: dict[str, tuple[Mutation, str, Equation]] = {
         "sphere.confined-particles", SPHERE_FIELD,
     ),
     "states on a sphere pushed out of the confinement": (
-        wrapped(solvers.sizing, "confinement_field", lambda field, *_: None if field is None else -field),
+        wrapped(solvers.equations.sizing, "confinement_field", lambda field, *_: None if field is None else -field),
         "sphere.confined-states", SPHERE_FIELD,
     ),
     "softmax weights of densities off by 1e-5": (

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from meanfield import Equation
 
 from ...bases import Floats
-from ...transforms import waves_at
+from ...bases.transforms import waves_at
 from ..flow import DriveVelocity
 from ..initial import Initial
 from ..rates import Rates

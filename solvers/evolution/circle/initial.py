@@ -12,7 +12,7 @@ from meanfield import Equation, InvalidInput
 from meanfield.arguments import shown
 from meanfield.harmonics import CircleModes
 
-from ...transforms import FourierTransform
+from ...bases.transforms import FourierTransform
 from ..initial import (
     NEGATIVE_ROUNDING,
     ROUNDING,

@@ -20,7 +20,7 @@ from meanfield import Equation
 from meanfield.equations import Capability
 
 from ...bases import Floats
-from ...transforms import FourierTransform
+from ...bases.transforms import FourierTransform
 from ..laws import LawSystem
 from ..system import AxialSystem, Complexes, FullSystem, smooth_above
 from ..units import rate_unit

@@ -11,7 +11,7 @@ from meanfield.equations import Capability, require
 from meanfield.harmonics import Modes, SphereModes, ZonalModes, about_axis, modes_of
 
 from ...bases import Floats
-from ...significant import require_smooth
+from ...equations.significant import require_smooth
 from ...sphere import SPHERE
 from ..descent import Descent
 from ..flow import Flow, field_degree

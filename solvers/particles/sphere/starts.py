@@ -12,11 +12,11 @@ from meanfield import Equation, InvalidInput, Sphere
 from meanfield.harmonics import SphereModes, ZonalModes, degrees_and_orders, largest_degree, place
 from meanfield.transport import NEGATIVE_ROUNDING, PolarLaw, polar_law, zonal_law
 
-from ...checkpoints import digest_of
 from ...evolution import Initial, VonMises
 from ...evolution.sphere.initial import moments_of
 from ...evolution.sphere.profiles import Lobe, lobes_of
 from ...evolution.starts import Watson
+from ...execution.checkpoints import digest_of
 from ..settings import Starts
 from .harmonics import SolidHarmonics
 

@@ -23,7 +23,7 @@ from meanfield.equations import NEGLIGIBLE, Interaction
 from meanfield.harmonics import Rule, polynomials
 
 from ...bases import Floats, Integers
-from ...limits import MAX_NODES
+from ...bases.limits import MAX_NODES
 from .grids import Grid, harmonics, last_functions, rule_of, slopes, stepped
 from .interaction import multiplicities
 

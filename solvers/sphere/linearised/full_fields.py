@@ -2,7 +2,7 @@ r"""The field behind a stationary state on S^2 without an axis, on a grid, and t
 
 At a stationary state :math:`\rho = e^f/Z` with :math:`f = \sum_{lm} \sigma_l m_{lm} e_{lm} - V/D`,
 :math:`\sigma_l = -\kappa w_l/D`, or :math:`f = p\log u - V/D` under softmax attention, see
-:mod:`solvers.softmax`, so the density is recomputed from the significant moments. Symmetries are
+:mod:`solvers.equations.softmax`, so the density is recomputed from the significant moments. Symmetries are
 read off the coefficients of f: reflections of coordinates, rotations about the z axis, and the exchange of the
 axes; a symmetry to rounding is taken as exact.
 """
@@ -22,10 +22,10 @@ from meanfield.harmonics import degrees_and_orders, largest_degree, packed_size,
 
 from ...bases import EPS, Floats, Integers
 from ...bases.confining import ConfiningField
+from ...bases.limits import MAX_SPHERICAL_DEGREE
 from ...bases.representations import CYCLE, representation
 from ...bases.spherical import SphericalTransform
-from ...limits import MAX_SPHERICAL_DEGREE
-from ...sizing import confining_field
+from ...equations.sizing import confining_field
 from ..harmonics import Reflections, Signs, signs_under
 from .fields import UNIFORM
 from .law_spectra import require_digits

@@ -44,8 +44,8 @@ from numpy.typing import NDArray
 from meanfield.equations import NEGLIGIBLE
 
 from ...bases import EPS, Floats
-from ...inertia import factorised
-from ...lanczos import check_size, last_pair, lowest_pairs
+from ...linear_algebra.inertia import factorised
+from ...linear_algebra.lanczos import check_size, last_pair, lowest_pairs
 from .banded import Banded, Factor
 from .full_fields import FullField, averages_on_grid, free_axes, grid_size, on_grid, transform_of, turnings
 from .harmonic_tables import ClassTable, class_tables, waves_of

@@ -17,8 +17,8 @@ from numpy.typing import NDArray
 
 from meanfield import Spectrum, State
 
-from ...accurate import graded
 from ...bases import EPS, Floats
+from ...linear_algebra.accurate import graded
 from .full_fields import full_field, is_uniform, resolving_degree
 from .full_matrices import SAFETY, ClassMatrices, Linearisation, Pair, lowest_vectors
 from .uniform import uniform_spectrum

@@ -28,8 +28,7 @@ from meanfield.harmonics import Rule, gauss_rule
 
 from ...bases import EPS, Floats
 from ...bases.gegenbauer import sector_functions
-from ...lanczos import check_size
-from ...law_eigenvalues import (
+from ...equations.law_eigenvalues import (
     STEP,
     Eigenvalues,
     agreed_rate,
@@ -41,6 +40,7 @@ from ...law_eigenvalues import (
     rounding_of,
     truncations,
 )
+from ...linear_algebra.lanczos import check_size
 from .fields import is_uniform
 from .interaction import repetitions
 

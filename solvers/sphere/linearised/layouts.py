@@ -9,7 +9,7 @@ import numpy as np
 from meanfield import Spectrum, State
 from meanfield.equations import Capability
 
-from ...law_eigenvalues import rate_or_error
+from ...equations.law_eigenvalues import rate_or_error
 from . import full_rates, full_spectra, law_spectra, rates, softmax_spectra, spectra
 
 

@@ -21,9 +21,9 @@ from scipy.linalg import lapack
 
 from meanfield import NotResolved, State
 
-from ...accurate import complement
 from ...bases import EPS, Floats
-from ...limits import MAX_NODES
+from ...bases.limits import MAX_NODES
+from ...linear_algebra.accurate import complement
 from .bounds import SectorBounds
 from .fields import (
     TAIL_TOLERANCE,

@@ -5,9 +5,9 @@ With :math:`y = \sqrt\rho\,\varphi`, :math:`\varphi` the perturbation over the d
 .. math:: \dot y = -D\,W C y, \qquad C = 1 - \sum_{lm} \lambda_l\, v^u_{lm} v_{lm}^T, \qquad
           v^u_{lm} = v_{lm}/u, \quad \lambda_l = p\,\hat K_l/\hat K_0 ,
 
-with Witten's Laplacian W and :math:`v_{lm}` of :mod:`.full_matrices` and u, p of :mod:`solvers.softmax`. The
-growth rates are the eigenvalues of :math:`-D\,R C R^T`, :math:`W = R^T R`, which is not symmetric: only real parts
-are reported. The kernel of W, the mass, is moved up, and with :math:`C y = 0` for a rotation y the right
+with Witten's Laplacian W and :math:`v_{lm}` of :mod:`.full_matrices` and u, p of :mod:`solvers.equations.softmax`.
+The growth rates are the eigenvalues of :math:`-D\,R C R^T`, :math:`W = R^T R`, which is not symmetric: only real
+parts are reported. The kernel of W, the mass, is moved up, and with :math:`C y = 0` for a rotation y the right
 eigenvector :math:`R^{-T} y` of eigenvalue zero is moved behind all others (Brauer).
 """
 
@@ -20,7 +20,7 @@ import scipy.linalg
 from meanfield import NotResolved, Spectrum, State
 
 from ...bases import Floats
-from ...law_eigenvalues import Eigenvalues, error_of, largest_rate, resolved_eigenvalues
+from ...equations.law_eigenvalues import Eigenvalues, error_of, largest_rate, resolved_eigenvalues
 from .full_fields import FullField, full_field, is_uniform, resolving_degree, stepped
 from .full_matrices import ClassMatrices, Linearisation
 from .law_spectra import spectrum as spectrum_at_uniform

@@ -15,8 +15,8 @@ import numpy as np
 
 from meanfield import NotResolved, Spectrum, State
 
-from ...accurate import Eigenvalues, complement, graded, recognised
 from ...bases import EPS, Floats
+from ...linear_algebra.accurate import Eigenvalues, complement, graded, recognised
 from .bounds import SectorBounds
 from .fields import is_uniform
 from .interaction import repetitions

@@ -23,9 +23,9 @@ from numpy.typing import NDArray
 
 from meanfield import NotResolved
 
-from ...accurate import complement
 from ...bases import EPS, Floats, Integers
 from ...bases.gegenbauer import sector_functions
+from ...linear_algebra.accurate import complement
 from .escape import escape_rate
 from .fields import Exponent
 from .grids import stepped

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from meanfield import Equation, NotResolved, State
 from meanfield.equations import Capability, VelocityLaw
 
-from .bases import EPS, Floats
+from ..bases import EPS, Floats
 
 # A complex step: its square is nothing beside one.
 STEP = 1e-30

@@ -28,7 +28,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .bases import Basis, Floats, Integrals, Panels, resolved
+from ..bases import Basis, Floats, Integrals, Panels, resolved
 from .equation import Evaluation
 from .law_eigenvalues import regularised_velocity, rounding_of, velocity_slopes
 from .nodal import NodalEquation

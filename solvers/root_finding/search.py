@@ -2,7 +2,7 @@
 
 Newton's method meets states of any kind, relaxations of a free energy the stable ones, and starts between known
 states the saddles that divide them. Runs of each kind are made in rounds until every state has been met twice and
-less than a quarter of one is expected unseen, see :mod:`solvers.searched`, and on while a sum over the indices of
+less than a quarter of one is expected unseen, see :mod:`.searched`, and on while a sum over the indices of
 all states shows that some are missing. Runs end at the images of a state under the symmetries of the problem: ends
 are told apart by invariants first, and a state is solved for at one of each.
 
@@ -20,7 +20,7 @@ from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from .bases import Floats, Integers
+from ..bases import Floats, Integers
 from .searched import MISSING, Searched, Tally
 
 logger = logging.getLogger(__name__)

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.linalg import lapack
 
-from .bases import Floats, Integers
+from ..bases import Floats, Integers
 
 # Workspace per row that lets LAPACK factorise large matrices in blocks, up to three times as fast.
 BLOCK = 64

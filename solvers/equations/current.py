@@ -25,15 +25,15 @@ import numpy as np
 
 from meanfield.records import MEAN_VELOCITY
 
-from .bases import Floats, Gibbs, Integers
-from .computed import computed_once
+from ..bases import Floats, Gibbs, Integers
+from ..execution.computed import computed_once
 from .drift_matrix import Complexes, DriftMatrix
 from .equation import Evaluation, StationaryEquation
 from .law_eigenvalues import regularised_velocity, rounding_of, velocity_slopes
 from .nodal import NodalEquation
 
 if TYPE_CHECKING:
-    from .solution import Solution
+    from ..root_finding.solution import Solution
 
 # Most resolved degrees over the symmetry, for the density is solved for by a dense matrix of twice as many rows,
 # and how many to begin with.

@@ -30,7 +30,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from scipy.linalg import lapack
 
-from .bases import EPS, Floats, greatest
+from ..bases import EPS, Floats, greatest
 from .inertia import Factor, factorised
 
 # With fewer modes than this dense matrices cost less.

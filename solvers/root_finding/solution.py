@@ -2,8 +2,8 @@
 
 from dataclasses import dataclass
 
-from .bases import Floats, greatest
-from .equation import Evaluation
+from ..bases import Floats, greatest
+from ..equations.equation import Evaluation
 
 
 @dataclass(slots=True)

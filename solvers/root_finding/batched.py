@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .bases import Floats, Integers
+from ..bases import Floats, Integers
 
 # Real moments on spheres, complex ones on the circle.
 Rows = NDArray[Any]

@@ -17,7 +17,7 @@ import scipy.linalg
 from numpy.typing import NDArray
 from scipy.linalg.lapack import zgbtrf, zgbtrs
 
-from .bases import EPS, Floats
+from ..bases import EPS, Floats
 
 Complexes = NDArray[np.complex128]
 # The complex matrix of both signs of k is factorised by its diagonals if the drift has this share of the degrees.

@@ -32,10 +32,11 @@ import math
 
 import numpy as np
 
-from .bases import EPS, Floats
-from .equation import Evaluation, OwnMeans
+from ..bases import EPS, Floats
+from ..linear_algebra.projectors import plus_projector
+from .equation import Evaluation
+from .linearisation import OwnMeans
 from .nodal import NodalEquation
-from .projectors import plus_projector
 
 # Values of u below this share of its mean are rounding noise; the density there is this to a power beyond one.
 FLOOR = EPS

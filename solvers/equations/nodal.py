@@ -11,12 +11,12 @@ import numpy as np
 
 from meanfield import NotResolved
 
-from .bases import EPS, RESOLUTION_TOLERANCE, SMALL_FIELD, Floats, Gibbs, Integers, resolved
+from ..bases import EPS, RESOLUTION_TOLERANCE, SMALL_FIELD, Floats, Gibbs, Integers, resolved
 from .equation import FIELD_ROUNDING, StationaryEquation
 from .significant import confining_degree
 
 if TYPE_CHECKING:
-    from .solution import Solution
+    from ..root_finding.solution import Solution
 
 # Step of central differences, at which truncation and rounding are alike.
 DIFFERENCE = EPS ** (1.0 / 3.0)

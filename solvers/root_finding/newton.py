@@ -22,14 +22,14 @@ import numpy as np
 from scipy.linalg import lapack
 from scipy.linalg.blas import daxpy, ddot, dscal
 
-from .bases import EPS, Floats, greatest
-from .compiling import continuation_compiled
-from .equation import Evaluation, StationaryEquation
-from .inertia import BLOCK, negative_pivots
+from ..bases import EPS, Floats, greatest
+from ..equations.equation import Evaluation, StationaryEquation
+from ..execution.compiling import continuation_compiled
+from ..linear_algebra.inertia import BLOCK, negative_pivots
+from ..linear_algebra.weak import HALF_OF_THE_DIGITS, MANY, Partition
+from ..linear_algebra.weak import ROUNDING as WEAK_ROUNDING
 from .solution import Solution
 from .stopping import LAST_STEP, LATE_STEP, MAX_ITERATIONS, RUNNING, SINGULAR_GROWTH, SOLVED, TOO_LONG, status_after
-from .weak import HALF_OF_THE_DIGITS, MANY, Partition
-from .weak import ROUNDING as WEAK_ROUNDING
 
 # Eigenvalues of J closer to zero than this are rounding noise.
 NEUTRAL = 3e-14

@@ -17,10 +17,10 @@ from numpy.polynomial import chebyshev
 
 from meanfield import Equation, InvalidInput, NotResolved, Number
 
-from .bases import EPS, Boltzmann, Floats
-from .boltzmann import MOST_MOMENTS, boltzmann_factor, boltzmann_factors
-from .domains import solvers_of
-from .significant import confining_degree
+from ..bases import EPS, Boltzmann, Floats
+from ..bases.boltzmann import MOST_MOMENTS, boltzmann_factor, boltzmann_factors
+from ..domains import solvers_of
+from ..equations.significant import confining_degree
 
 # Points of an interval, and the last coefficients that are rounding, up to this share of the largest.
 POINTS, LAST, SMALL = 24, 6, 32.0 * EPS

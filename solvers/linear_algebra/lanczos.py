@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from meanfield import NotResolved
 
-from .bases import Floats
+from ..bases import Floats
 
 Matrix = NDArray[Any]
 

@@ -7,7 +7,7 @@ By Haynsworth's formula the inertia of S is that of S off r and that of the Schu
 
 import numpy as np
 
-from .bases import Floats
+from ..bases import Floats
 from .inertia import count_negative
 
 # A confinement is weak if the torque's terms are below this share of the rotation mode.

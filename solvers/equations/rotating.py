@@ -30,7 +30,7 @@ from meanfield.equations import Capability
 from meanfield.records import ANGULAR_VELOCITY
 from meanfield.theory import plain_number
 
-from .bases import EPS, Basis, Floats, Gibbs, Integers
+from ..bases import EPS, Basis, Floats, Gibbs, Integers
 from .current import AtRest, CurrentEquation, Slopes
 from .drift_matrix import Complexes
 from .equation import Evaluation, StationaryEquation
@@ -107,7 +107,7 @@ class RotatingEquation(CurrentEquation):
         return self._stacked_rows(moved + np.multiply.outer(self.speeds(rest, b, moved), rest.faster))
 
     def moments_along(self, b: Floats, q: float, direction: Floats, near: float | None = None) -> Floats:
-        """Return the derivatives of all moments along a direction of the unknowns, omega following from near one."""
+        """Return the derivatives of all moments along a direction of the unknowns, omega, near one, following."""
         rest, directions = self.at_rest(b, q, near), direction[None]
         moved = rest.responses(self.drift_changes(b, q, directions))
         speeds = self.speeds(rest, b, moved, directions)

@@ -8,12 +8,12 @@ from typing import Any, NamedTuple
 from meanfield import Equation
 from meanfield.equations import Capability, Interaction
 
-from .bases import Basis, Integers, multiples
-from .bases.confining import CommonField, ConfiningField
+from ..bases import Basis, Integers, multiples
+from ..bases.confining import CommonField, ConfiningField
+from ..bases.limits import MAX_SPHERICAL_DEGREE
 from .current import FEWEST, MOST, CurrentEquation
 from .equation import SLOW, StationaryEquation
 from .geometry import Geometry
-from .limits import MAX_SPHERICAL_DEGREE
 from .rotating import RotatingEquation, rotates_freely
 from .significant import (
     SignificantDegrees,

@@ -15,11 +15,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .bases import Floats, Gibbs, Integers
-from .bases.base import LARGE_FIELD, SMALL_FIELD
-from .compiling import MOST_ROWS
-from .elimination import compiled_sums, factorise, solve, solve_bordered
-from .equation import Evaluation, StationaryEquation
+from ..bases import Floats, Gibbs, Integers
+from ..bases.base import LARGE_FIELD, SMALL_FIELD
+from ..equations.equation import Evaluation, StationaryEquation
+from ..execution.compiling import MOST_ROWS
+from ..linear_algebra.elimination import compiled_sums, factorise, solve, solve_bordered
 from .solution import Solution
 from .stopping import FAILED, MAX_ITERATIONS, RUNNING, SINGULAR_GROWTH, SOLVED, TOO_LONG, UNDECIDED, status_after
 

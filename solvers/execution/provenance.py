@@ -11,9 +11,9 @@ import scipy
 
 from meanfield import Equation
 
-from .bases.spherical import harmonics_backend_name
+from ..bases.spherical import harmonics_backend_name
+from ..bases.transforms import backend_name
 from .compiling import continuation_name
-from .transforms import backend_name
 
 
 @functools.cache

@@ -12,8 +12,8 @@ import functools
 
 import numpy as np
 
-from .bases import Floats
-from .compiling import compiled
+from ..bases import Floats
+from ..execution.compiling import compiled
 
 # Entries of L beyond this lose digits that pivoting would keep.
 LARGEST_FACTOR = 16.0

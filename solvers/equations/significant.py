@@ -10,7 +10,7 @@ import numpy as np
 from meanfield import Domain, Equation, InvalidInput, Number
 from meanfield.equations import NEGLIGIBLE, Interaction
 
-from .bases import EPS, Floats, Integers, multiples
+from ..bases import EPS, Floats, Integers, multiples
 
 # Allowance for a density beside the kink of a confinement that is larger than the uniform one.
 DENSE = 10.0

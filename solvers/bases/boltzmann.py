@@ -14,7 +14,7 @@ import numpy as np
 
 from meanfield import Domain, Equation, NotResolved
 
-from .bases import EPS, SMALL_FIELD, Boltzmann, Floats
+from . import EPS, SMALL_FIELD, Boltzmann, Floats
 
 # Panels to start with on half a period, which see waves of the highest degree, and the nodes of each.
 PANELS, POINTS = 512, 16

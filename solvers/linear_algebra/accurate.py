@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .bases import EPS, Floats
+from ..bases import EPS, Floats
 
 Matrix = NDArray[Any]
 

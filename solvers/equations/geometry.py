@@ -15,21 +15,21 @@ from numpy.typing import NDArray
 
 from meanfield import CriticalPoint, Curve, Diagram, Equation, Number, Spectrum, State
 
-from .bases import Basis, Floats, Integers
-from .bases.representations import Group
+from ..bases import Basis, Floats, Integers
+from ..bases.representations import Group
+from ..linear_algebra.inertia import below_and_above
 from .counts import Counts
-from .inertia import below_and_above
 
 if TYPE_CHECKING:
     from meanfield.records import StationaryStates
 
-    from .branches.arrivals import Arrival
-    from .branches.continuation import Point
-    from .branches.detection import Event
-    from .branches.junctions import Departure
-    from .branches.recording import Register
+    from ..branches.arrivals import Arrival
+    from ..branches.continuation import Point
+    from ..branches.detection import Event
+    from ..branches.junctions import Departure
+    from ..branches.recording import Register
+    from ..root_finding.searched import Searched
     from .equation import StationaryEquation
-    from .searched import Searched
     from .sizing import Size
 
 

@@ -3,7 +3,7 @@
 import numpy as np
 from scipy.linalg.blas import ddot
 
-from .bases import Floats, plus_dyad
+from ..bases import Floats, plus_dyad
 
 # Columns are independent if their singular values are above this share of the largest.
 INDEPENDENT = 1e-10
