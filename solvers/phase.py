@@ -7,6 +7,7 @@ from meanfield import Equation, InvalidInput, PhaseDiagram
 from meanfield.arguments import checked, shown
 from meanfield.equations import Capability, require
 
+from .equations.rotating import rotates_freely
 from .execution.provenance import provenance
 from .execution.threads import one_thread
 from .execution.watching import Watch, unwatched
@@ -82,7 +83,8 @@ def phase_diagram(
     """
     started = time.process_time()
     watch = watch or unwatched
-    require(problem, Capability.STATIONARY_MAP, "phase diagrams")
+    if not rotates_freely(problem):
+        require(problem, Capability.STATIONARY_MAP, "phase diagrams")
     for name, value, low, high in (("sections", sections, 1, MOST_SECTIONS), ("seed", seed, 0, LARGEST_SEED)):
         if not low <= value <= high:
             raise InvalidInput(

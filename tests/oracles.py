@@ -549,11 +549,12 @@ def attention_velocity(normalisation: str, beta: float, angles: Any, weights: An
     return along / np.sqrt(across**2 + up**2)
 
 
-def collocated_current(problem: Any, density: Any) -> tuple[Any, Any]:
+def collocated_current(problem: Any, density: Any, speed: float = 0.0) -> tuple[Any, Any]:
     """Return the time derivative of a density of mean one on a grid of the circle, and its Jacobian.
 
-    Under attention or the gradient law of a potential, with lag, common frequency and confinement, by collocation in
-    trigonometric polynomials; what is not linear in the density is differentiated by complex steps.
+    Under attention or the gradient law of a potential, with lag, common frequency and confinement, in a frame that
+    turns with a speed, by collocation in trigonometric polynomials; what is not linear in the density is
+    differentiated by complex steps.
     """
     points, law = density.size, problem.velocity
     angles = 2.0 * np.pi * np.arange(points) / points
@@ -561,7 +562,8 @@ def collocated_current(problem: Any, density: Any) -> tuple[Any, Any]:
     normalisation = {"softmax attention": "softmax", "nGPT attention": "ngpt"}.get(inner.name)
     waves = 1j * np.fft.fftfreq(points, 1.0 / points)
     derivative = np.fft.ifft(waves[:, None] * np.fft.fft(np.eye(points), axis=0), axis=0).real
-    force = law.frequency - np.asarray(problem.confinement.slope(angles))
+    slope = 0.0 if problem.confinement is None else np.asarray(problem.confinement.slope(angles))
+    force = law.frequency - speed - slope
     if normalisation is None:
         kernel = -np.asarray(inner.potential.slope(np.subtract.outer(places, angles)))
         velocities, changes = kernel @ density / points, kernel.T / points

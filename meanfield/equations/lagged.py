@@ -83,8 +83,8 @@ class PhaseLag(DerivedLaw):
         """Return a clause on why there is no free energy, map of stationary states or conserved centre."""
         if capability is Capability.STATIONARY_MAP:
             return (
-                "a phase lag turns clusters, which rotate for ever; bifurcation_diagram() and stationary_states() "
-                "have such waves, and evolve() follows densities to them"
+                "a phase lag turns clusters, which rotate for ever; bifurcation_diagram(), curve() and "
+                "stationary_states() have such waves, and evolve() follows densities to them"
             )
         return _REASON if capability in _LOST else str(self.law.lacks(capability))
 

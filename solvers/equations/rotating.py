@@ -111,11 +111,12 @@ class RotatingEquation(CurrentEquation):
         rest, directions = self.at_rest(b, q, near), direction[None]
         moved = rest.responses(self.drift_changes(b, q, directions))
         speeds = self.speeds(rest, b, moved, directions)
-        return self._stacked_rows(moved + np.multiply.outer(speeds, rest.faster))[0]
+        (found,) = self._stacked_rows(moved + np.multiply.outer(speeds, rest.faster))
+        return np.asarray(found)
 
     def phase_form(self, b: Floats) -> Floats:
         """Return the linear form of the means of the modes that vanishes by the phase condition, A T(b)."""
-        return self.scales * self._turned(b)
+        return np.asarray(self.scales * self._turned(b))
 
     def speeds(self, rest: AtRest, b: Floats, moved: Floats, directions: Floats | None = None) -> Floats:
         """Return the changes of omega that keep the phase condition, (n,); zero at the uniform density.

@@ -40,7 +40,7 @@ WORDS = {
     "end point": "a state of the line becomes unstable, and another is born",
     "tricritical": "the branch born there turns from continuous to discontinuous",
     "mode interaction": "two modes are critical together",
-    "Bogdanov-Takens": "a curve of Hopf bifurcations ends in the fold curve",
+    "Bogdanov-Takens": "a curve of Hopf bifurcations ends in this one",
 }
 NO_FIELD = "states of all orientations are born there, where nothing confines"
 

@@ -127,9 +127,9 @@ class CurrentState(LawState):
     def halved(self, cells: Integers) -> "CurrentState":
         """Return the state among the densities of half its symmetry, an even one, with some cells of these."""
         basis = self.weighted.basis
-        own = 2 * basis.cells
+        assert basis.fourier is not None
+        own, held_by = 2 * basis.cells, basis.fourier.held_by
         every = np.union1d(own, cells)
-        held_by = basis.held_by
         if held_by is not None:
             held_by = every.size + int(np.searchsorted(every, own[held_by - own.size]))
         wider = FourierBasis(every, 2 * basis.nodes, basis.symmetry // 2, held_by=held_by)

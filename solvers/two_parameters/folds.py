@@ -21,12 +21,12 @@ from ..branches.continuation import End, Point
 from ..equations.counts import Counts
 from ..execution.computed import computed_once
 from .at_place import state_at
-from .branch_points import born_at, classes_beside, determinants
+from .branch_points import born_at, branch_point_start, classes_beside, determinants, nearest_block
 from .current_states import CurrentState
 from .plane import Plane
 from .singular import SingularEquation, SingularSystem
 from .stability import class_determinants
-from .starts import Start, beside, first_point, located
+from .starts import MOVED, Start, beside, first_point, located
 from .states import AtState
 from .system import Borders, System
 from .tested import Margins, Tests
@@ -120,12 +120,14 @@ class FoldEquation(SingularEquation):
 
 
 def fold_start(start: Start, plane: Plane) -> Point | End:
-    """Return the first point of the fold curve through a start."""
+    """Return the first point of the curve of folds through a start, of branch points if a double rate is theirs."""
     if start.halves:
         born = born_at(start, plane)
         place, basis, b = born.place, born.basis, born.unknown
     else:
         place, basis, b = located(start, plane, start.first)
+    if start.organising == "Bogdanov-Takens" and nearest_block(state_at(plane, basis, place, b), plane, MOVED):
+        return branch_point_start(start, plane)
     equation = FoldEquation(plane, (basis,), null_vectors(plane, basis, place, b))
     b, q = np.append(b, place[0]), place[1]
     if start.uniform or start.halves:

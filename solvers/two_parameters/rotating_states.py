@@ -2,8 +2,8 @@ r"""Waves that turn by a phase lag, at a point of the plane of two parameters.
 
 In the frame that turns with a wave its drift is :math:`h = g - \omega`, and :math:`\omega` follows the phase
 condition :math:`F(a) \cdot \langle c\rangle = 0` with the derivative F of the moments a under rotation, weighted by
-:math:`A^2`, see :mod:`solvers.equations.rotating`. With the change :math:`m_d` of the means and the derivative f of these in
-:math:`\omega` along any direction d, of the moments or of the parameters,
+:math:`A^2`, see :mod:`solvers.equations.rotating`. With the derivatives f of the means m in :math:`\omega`, and
+their change :math:`m_d` along any direction d, of the moments or of the parameters,
 
 .. math:: F(d) \cdot m + F \cdot m_d = 0, \qquad m_d = \delta m[dg] + f\omega_d .
 
