@@ -123,6 +123,22 @@ class Equation:
         changed: Any = getattr(self.having(name), role).with_parameter(own, value) if own else value
         return self.replace(**{role: changed})
 
+    def keeping_parameter(self, name: str, value: Number) -> Self:
+        """Return the same problem with one continuous parameter changed that it has at zero too.
+
+        A lag, a common frequency or a term of a law of which zero is left would leave the law, and is the least
+        positive number in the place of zero, which no other number is changed by.
+
+        Parameters
+        ----------
+        name, value
+            As of :meth:`with_parameter`.
+        """
+        found = self.with_parameter(name, value)
+        if value == 0 and self.place_of(name)[0] == self.law_field and name not in found.parameters:
+            return self.with_parameter(name, float(np.finfo(float).tiny))
+        return found
+
     def having(self, name: str) -> Self:
         """Return the same equation, its confinement written as a multiple of itself if the parameter is its factor.
 

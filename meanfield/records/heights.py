@@ -71,7 +71,7 @@ class RelativeHeights:
         return self._bent(curve, smooth(curve.arclength, places, rates))
 
     def _at(self, value: float) -> Equation:
-        return self.problem.with_parameter(self.parameter, float(value))
+        return self.problem.keeping_parameter(self.parameter, float(value))
 
     def _slope(self, value: float, critical: float) -> float:
         """Return the derivative of the smallest positive critical coupling, given at a value of the parameter."""

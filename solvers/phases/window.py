@@ -73,8 +73,8 @@ class Window:
                 )
 
     def at(self, value: float) -> Equation:
-        """Return the equation at a value of the parameter."""
-        return self.problem.with_parameter(self.parameter, float(value))
+        """Return the equation at a value of the parameter, which it has at zero too if that is one of its law."""
+        return self.problem.keeping_parameter(self.parameter, float(value))
 
     def critical(self, value: float) -> float | None:
         """Return the smallest positive critical coupling at a value of the parameter; None if there is none."""

@@ -55,10 +55,14 @@ class Series:
         """Return the derivatives of functions with values at the points, (k,) or (k, size)."""
         return np.asarray(self._shares @ (self._waves @ values)) / amplitude**self.order
 
-    def error(self, values: Floats, amplitude: float, rounding: float) -> float:
-        """Return the error of the derivative of one function whose values have independent rounding errors."""
-        last = float(np.abs(self._waves[-2:] @ values).max())
-        return (last * abs(float(self._shares[-1])) + rounding * self._spread) / amplitude**self.order
+    def error(self, values: Floats, amplitude: float, rounding: float) -> tuple[float, bool]:
+        """Return the error of the derivative of one function whose values have independent rounding errors.
+
+        And whether it is that of these, so that smaller amplitudes only make it larger.
+        """
+        last = float(np.abs(self._waves[-2:] @ values).max()) * abs(float(self._shares[-1]))
+        blurred = rounding * self._spread
+        return (last + blurred) / amplitude**self.order, last <= blurred
 
 
 SECOND, FIRST = Series(2), Series(1)
@@ -81,8 +85,9 @@ def turning_of_law(block: ComplementaryBlock, null: Borders, plane: Plane, last:
     branch = _Branch(block, null, plane, last)
     found: list[tuple[float, float]] = []
     for amplitude in AMPLITUDES:
-        found.append(branch.turning(amplitude))
-        if len(found) > 1 and found[-1][1] > found[-2][1]:
+        value, error, settled = branch.turning(amplitude)
+        found.append((value, error))
+        if settled or (len(found) > 1 and error > found[-2][1]):
             break
     return min(found, key=lambda each: each[1])
 
@@ -105,16 +110,19 @@ class _Branch:
         self.matrices = [self.state.matrix[np.ix_(part, part)] for part in self.parts]
         self.determinants = [float(np.linalg.det(matrix)) for matrix in self.matrices]
 
-    def turning(self, amplitude: float) -> tuple[float, float]:
-        """Return -N/4 of a perturbation of size one times the determinants, by changes up to an amplitude."""
+    def turning(self, amplitude: float) -> tuple[float, float, bool]:
+        """Return -N/4 of a perturbation of size one times the determinants, by changes up to an amplitude.
+
+        With its error, and whether this is only that of rounding.
+        """
         rows = self.state.responses_along(self.phi, self.phi, amplitude * np.cos(ANGLES))
         rounding = self.rounding * float(np.abs(self.chi) @ np.abs(rows).max(axis=0))
         every = math.prod(self.determinants)
         third = float(SECOND.derivative(rows @ self.chi, amplitude)) / 6.0 * every
-        error = abs(every) / 6.0 * SECOND.error(rows @ self.chi, amplitude, rounding)
+        error, one = SECOND.error(rows @ self.chi, amplitude, rounding)
         followed = self._followed(FIRST.derivative(rows, amplitude))
-        mixed, of_mixed = self._mixed(followed, amplitude, rounding)
-        return -(third + mixed) / self.unit, (error + of_mixed) / self.unit
+        mixed, of_mixed, other = self._mixed(followed, amplitude, rounding)
+        return -(third + mixed) / self.unit, (abs(every) / 6.0 * error + of_mixed) / self.unit, one and other
 
     def _followed(self, second: Floats) -> Floats:
         """Return w times the determinants, in moments."""
@@ -125,17 +133,18 @@ class _Branch:
             found[part] = others * (adjugate(matrix) @ source) / self.weights[part]
         return found
 
-    def _mixed(self, followed: Floats, amplitude: float, rounding: float) -> tuple[float, float]:
-        """Return chi times the second derivative of the map along u and another change, and its error."""
+    def _mixed(self, followed: Floats, amplitude: float, rounding: float) -> tuple[float, float, bool]:
+        """Return chi times the second derivative of the map along u and another change, and as above."""
         size, _ = self.state.field_along(followed)
         if size == 0.0:
-            return 0.0, 0.0
+            return 0.0, 0.0, True
         after, before = (
             self.state.responses_along(followed / size, self.phi, side * amplitude * np.cos(ANGLES)) @ self.chi
             for side in (1.0, -1.0)
         )
         odd = 0.5 * (after - before)
-        return size * float(FIRST.derivative(odd, amplitude)), size * FIRST.error(odd, amplitude, rounding)
+        error, settled = FIRST.error(odd, amplitude, rounding)
+        return size * float(FIRST.derivative(odd, amplitude)), size * error, settled
 
 
 def _born(block: ComplementaryBlock, plane: Plane) -> tuple[LawState, Callable[[Floats], Floats]]:

@@ -12,10 +12,8 @@ from meanfield import (
     External,
     InvalidInput,
     NormalisedAttention,
-    PhaseLag,
     SoftmaxAttention,
     Sphere,
-    Transformer,
     branch_shape,
     critical_coupling,
     critical_couplings,
@@ -248,10 +246,6 @@ def test_softmax_turns_where_its_normal_form_does():
 
 
 def test_what_is_not_followed_is_refused():
-    lagged = equation_of(Circle(), PhaseLag(Transformer(2.0), 0.3))
-    wave = bifurcation_diagram(lagged, relative=(0.9, 1.2), rates=False, depth=1).events("branch point")[0]
-    with pytest.raises(InvalidInput, match="curves of special points need a map"):
-        curve(wave, "beta", (1.0, 3.0))
     with pytest.raises(InvalidInput, match="no normal form of the branches of nGPT attention is known"):
         tricritical_points(equation_of(Sphere(3), NormalisedAttention(2.0)), "beta", (1.0, 3.0), (1,))
     with pytest.raises(InvalidInput, match="give noise > 0"):

@@ -14,8 +14,9 @@ from meanfield import (
     Transformer,
 )
 from solvers import bifurcation_diagram, curve, phase_diagram
+from solvers.two_parameters import start_of
 from solvers.two_parameters.at_place import state_at
-from solvers.two_parameters.starts import located, plane_of, start_of
+from solvers.two_parameters.starts import located, plane_of
 from tests import oracles
 
 EPS = np.finfo(float).eps
@@ -197,16 +198,27 @@ def test_derivatives_of_the_stationary_equation_of_waves_are_differences(law, na
     assert abs(float(state._left_null[:, 0] @ left)) < 16 * EPS
 
 
-def test_phase_diagrams_of_waves():
-    """Their thresholds are exact, and what is not known of them, as Hopf bifurcations, is flagged by their diagrams."""
+@pytest.mark.parametrize("interval", [(0.1, 0.5), (0.0, 0.5), (-0.4, 0.4)])
+def test_phase_diagrams_of_waves(interval):
+    """Of the two modes the second never acts on stable states; also where the lag is zero at an end or a section."""
     problem = ContinuityEquation(Circle(), PhaseLag(CosineSeries((-1.0, -0.4)), 0.3))
-    found = phase_diagram(problem, ("lag", (0.1, 0.5)), relative=(0.6, 1.4), sections=2)
+    found = phase_diagram(problem, ("lag", interval), relative=(0.6, 1.4), sections=3)
     assert not found.special_points
-    assert [each.type for each in found.curves] == ["threshold"]
-    stable = sorted(region.stable for region in found.regions)
-    assert stable == [1, 1], found.regions
+    (threshold,) = found.curves
+    assert threshold.type == "threshold"
+    assert (threshold.first[0], threshold.first[-1]) == interval
+    assert threshold.coupling * np.cos(threshold.first) == pytest.approx(2.0, rel=64 * EPS)
+    assert sorted(region.stable for region in found.regions) == [1, 1]
 
 
-def test_what_turns_with_a_frequency_is_refused():
+def test_a_parameter_that_leaves_the_law_at_zero_is_kept_as_the_least_number():
+    found = WAVES.keeping_parameter("lag", 0.0)
+    assert 0.0 < found.parameters["lag"] < 1e-300
+    assert WAVES.with_parameter("lag", 0.0).velocity.lag == 0.0
+    assert WAVES.keeping_parameter("w2", 0.0) == WAVES.with_parameter("w2", 0.0)
+    assert WAVES.keeping_parameter("lag", 0.1) == WAVES.with_parameter("lag", 0.1)
+
+
+def test_what_a_phase_diagram_has_not_is_refused():
     with pytest.raises(InvalidInput, match="lag"):
         phase_diagram(WAVES, ("lagg", (0.1, 0.2)), relative=(0.6, 1.2))
