@@ -12,6 +12,7 @@ import solvers.phases.found
 import solvers.phases.uniform
 from meanfield import (
     Circle,
+    CommonFrequency,
     ComputationFailed,
     CosineSeries,
     External,
@@ -20,7 +21,6 @@ from meanfield import (
     InvalidInput,
     Kuramoto,
     McKeanVlasov,
-    PhaseLag,
     Sphere,
     Transformer,
     critical_coupling,
@@ -498,7 +498,7 @@ def test_the_seed_chooses_the_points():
         (ON_CIRCLE, ("beta", (1.0, 2.0)), {"relative": (1.0, 0.5)}, "increasing"),
         (McKeanVlasov(Circle(), HegselmannKrause(radius=1.0)), ("radius", (-1.0, 2.0)), {}, "radius"),
         (McKeanVlasov(Circle(), CosineSeries([1.0])), ("w1", (0.5, 1.0)), {}, "no positive critical coupling"),
-        (equation_of(Circle(), PhaseLag(Kuramoto(), 0.1)), ("noise", (1.0, 2.0)), {}, "need a map"),
+        (equation_of(Circle(), CommonFrequency(Kuramoto(), 0.1)), ("noise", (1.0, 2.0)), {}, "need a map"),
     ],
 )
 def test_nonsense_is_refused_in_a_sentence(problem, over, options, sentence):
