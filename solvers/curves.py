@@ -15,8 +15,6 @@ from .threads import one_thread
 from .two_parameters import COUPLING, Start, curve_from, require_followed, standing, start_of, states_of
 from .watching import Watch, unwatched
 
-# An example of a small noise.
-SOME_NOISE = 0.01
 # Curves are smooth: steps are as long as their prediction allows, up to this length.
 LARGEST_STEP = 0.1
 # The curves that leave organising points, beside that on which one was located.
@@ -112,8 +110,6 @@ def curve(
         problem = problem.having(name)
     known = known._replace(problem=problem)
     low, high = require_parameter_range(interval, parameter)
-    if parameter == "noise" and low <= 0.0:
-        raise InvalidInput(f"curves need noise, so its interval is above 0, not from {low:g}; try {SOME_NOISE:g}")
     require_followed(known)
     method = Arclength(max_step=LARGEST_STEP) if method is None else method
     most = None if largest_coupling is None else float(largest_coupling)

@@ -506,6 +506,7 @@ def test_the_seed_chooses_the_points():
         (ON_CIRCLE, ("bta", (1.0, 2.0)), {}, "did you mean beta"),
         (ON_CIRCLE, ("coupling", (1.0, 2.0)), {}, "a second parameter"),
         (ON_CIRCLE, ("beta", (2.0, 1.0)), {}, "increasing"),
+        (ON_CIRCLE, ("noise", (0.0, 1.0)), {}, "need noise, so its interval is above 0, not from 0"),
         (ON_CIRCLE, ("beta", (1.0, 2.0)), {"relative": (0.5, 1.0), "coupling": (0.5, 1.0)}, "not both"),
         (ON_CIRCLE, ("beta", (1.0, 2.0)), {"relative": (1.0, 0.5)}, "increasing"),
         (McKeanVlasov(Circle(), HegselmannKrause(radius=1.0)), ("radius", (-1.0, 2.0)), {}, "radius"),
