@@ -283,6 +283,28 @@ def test_a_confinement_may_vanish_within_a_window():
             assert min(abs(coupling * variance - 1.0) for variance in variances) < 1e-11
 
 
+@pytest.mark.parametrize("interval", [(0.0, 0.5), (-0.5, 0.0)])
+def test_a_confinement_may_vanish_at_an_end_of_a_window(interval):
+    """The magnet points along the field, so that nothing is exchanged on the side of one sign."""
+    problem = McKeanVlasov(Circle(), Kuramoto(), confinement=CosineSeries((0.3,)))
+    diagram = phase_diagram(problem, ("confinement_w1", interval), coupling=(1.0, 3.0))
+    (region,) = diagram.regions
+    assert (region.minimiser, region.stable, region.agrees) == ("primary", 1, True)
+    (fold,) = diagram.curves
+    assert fold.interval == interval
+    # States against the field are metastable up to a fold, which is at the threshold where there is no field.
+    assert min(fold.coupling) == pytest.approx(2.0, abs=1e-9)
+
+
+@pytest.mark.parametrize("window", [(1.0, 3.0), (1.5, 2.5), (1.5, 3.5)])
+def test_no_line_without_a_confinement_is_missed_at_the_critical_coupling(window):
+    """At a half or a quarter of these windows the lowest state is born where the confinement vanishes."""
+    problem = McKeanVlasov(Circle(), Kuramoto(), confinement=CosineSeries((0.3,)))
+    diagram = phase_diagram(problem, ("confinement_w1", (-0.2, 0.5)), coupling=window, examine=False)
+    assert [line.type for line in diagram.curves] == ["fold", "transition"]
+    assert not any("is not followed" in warning for warning in diagram.warnings)
+
+
 @pytest.mark.parametrize(
     ("harmonic", "interval"), [(1, (-1.0, 1.0)), (1, (-1.0, 1.0 + 1e-9)), (3, (-1.0, 1.0 + 1e-9))]
 )
