@@ -22,8 +22,8 @@ NEAR = 4e-6
 SAME_PLACE = 1e-13
 # Vertical pieces that are closer are on one line.
 SAME_WALL = 2 * SAME_PLACE
-# Evenly spaced places at which the cells of a slab are given, at the least, and in one as wide as the window; curves
-# that are steep there have more.
+# Evenly spaced places at which the cells of a slab are given, at the least, and in one as wide as the window. Where
+# curves are steep there are more.
 FEWEST, EVENLY = 5, 257
 
 
@@ -147,7 +147,7 @@ def cells_of(graphs: Sequence[Graph], stops: Sequence[float] = ()) -> list[list[
 
 
 def _across(left: float, right: float, graphs: Sequence[Graph]) -> Floats:
-    """Return places across a slab such that lines between them miss no graph in the window by more than ``NEAR``."""
+    """Return places across a slab such that lines between them miss no graph in the window by over ``NEAR``."""
     x = np.linspace(left, right, max(FEWEST, int(EVENLY * (right - left))))
     while True:
         more = np.setdiff1d(np.concatenate([x[:0], *(_missed(x, graph) for graph in graphs)]), x)
@@ -163,7 +163,7 @@ def _missed(x: Floats, graph: Graph) -> Floats:
     error = np.abs(np.interp(own, x, np.clip(graph.at(x), 0.0, 1.0)) - np.clip(graph.y[inside], 0.0, 1.0))
     largest = np.argsort(-error)[: np.count_nonzero(error > NEAR)]
     _, first = np.unique(np.searchsorted(x, own[largest]), return_index=True)
-    return own[largest[first]]
+    return np.asarray(own[largest[first]])
 
 
 def faces_of(slabs: Sequence[Sequence[Cell]], walls: Sequence[Wall]) -> npt.NDArray[np.int64]:

@@ -69,7 +69,7 @@ def zero_field_point(one: CurvePoint, other: CurvePoint, interval: tuple[float, 
 
 
 def _is_born(plane: Plane, place: tuple[float, float], pair: Pair) -> bool:
-    """Return whether a state is born of the uniform one at a threshold without a confinement, there or beside it."""
+    """Return whether a state is born of the uniform one at or beside a threshold without a confinement."""
     if max(float(np.abs(part[1:]).max(initial=0.0)) for part in pair) <= SMALL:
         return True
     strengths = plane.coefficients(*place, plane.reference).strengths

@@ -435,9 +435,7 @@ def test_curves_that_are_not_followed_for_one_reason_are_said_once():
     """Of a field of three maxima without mirrors the parent loses its symmetry in two directions at once."""
     field = External.from_expression("h*(cos(3*t) - 0.2*sin(6*t))", h=1.0)
     problem = McKeanVlasov(Circle(), CosineSeries((-1.0, -0.3)), confinement=field)
-    diagram = phase_diagram(
-        problem, ("confinement_h", (0.05, 0.5)), coupling=(1.9, 2.1), sections=3, examine=False
-    )
+    diagram = phase_diagram(problem, ("confinement_h", (0.05, 0.5)), coupling=(1.9, 2.1), sections=3, examine=False)
     (said,) = [warning for warning in diagram.warnings if "is not followed" in warning]
     assert said.count("confinement_h = ") == said.count("coupling = ") == 3
     assert "two are neutral at once" in said
