@@ -16,8 +16,6 @@ from .execution.threads import one_thread
 from .execution.watching import Watch, unwatched
 from .two_parameters import COUPLING, Start, curve_from, require_followed, standing, start_of, states_of
 
-# An example of a small noise.
-SOME_NOISE = 0.01
 # Curves are smooth: steps are as long as their prediction allows, up to this length.
 LARGEST_STEP = 0.1
 # The curves that leave organising points, beside that on which one was located.
@@ -114,8 +112,6 @@ def curve(
         problem = problem.having(name)
     known = known._replace(problem=problem)
     low, high = require_parameter_range(interval, parameter)
-    if parameter == "noise" and low <= 0.0:
-        raise InvalidInput(f"curves need noise, so its interval is above 0, not from {low:g}; try {SOME_NOISE:g}")
     require_followed(known)
     method = Arclength(max_step=LARGEST_STEP) if method is None else method
     most = None if largest_coupling is None else float(largest_coupling)

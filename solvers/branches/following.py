@@ -7,7 +7,7 @@ three ways a branch ends inside its interval: on a more symmetric branch, back a
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
-from itertools import pairwise
+from itertools import islice, pairwise
 
 import numpy as np
 
@@ -374,7 +374,9 @@ def _say_unexplained(followed: Followed, passage: Passage) -> None:
 
 def _returned(followed: Followed, last: Point, point: Point) -> bool:
     """Return whether the step between two points passed the first point of the branch again, or an image of it."""
-    if len(followed.knots) < FEWEST_IN_LOOP:
+    # Events are none of these: behind few points the step may be the one from the first.
+    points = (knot for knot in followed.knots if knot.counts is not None)
+    if len(list(islice(points, FEWEST_IN_LOOP))) < FEWEST_IN_LOOP:
         return False
     start, step = followed.knots[1].point, point.arclength - last.arclength
     if abs(point.solution.q - start.solution.q) > step:

@@ -9,6 +9,8 @@ from meanfield.arguments import shown
 LARGEST_PARAMETER = 1e100
 # Steps along a range are told apart from rounding down to this share of its ends.
 NARROWEST = 1e-13
+# An example of a small noise.
+SOME_NOISE = 0.01
 
 
 def require_range(interval: tuple[Number, Number], what: str) -> tuple[Number, Number]:
@@ -32,12 +34,16 @@ def require_range(interval: tuple[Number, Number], what: str) -> tuple[Number, N
 
 
 def require_parameter_range(interval: tuple[Number, Number], parameter: str) -> tuple[Number, Number]:
-    """Return the ends of a range of a parameter, refusing as well what is not in the range of products."""
+    """Return the ends of a range of a parameter, refusing no noise, and what is not in the range of products."""
     low, high = require_range(interval, f"interval of {parameter}")
     if not -LARGEST_PARAMETER <= low < high <= LARGEST_PARAMETER:
         raise InvalidInput(
             f"the interval of {parameter} must be within [{-LARGEST_PARAMETER:g}, {LARGEST_PARAMETER:g}], not "
             f"[{low:g}, {high:g}]; only ratios to the noise matter for the states, so measure in another unit"
+        )
+    if parameter == "noise" and low <= 0.0:
+        raise InvalidInput(
+            f"stationary states need noise, so its interval is above 0, not from {low:g}; try {SOME_NOISE:g}"
         )
     return low, high
 

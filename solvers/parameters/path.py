@@ -44,6 +44,9 @@ BESIDE = 1e-3
 SAMPLES = 17
 # A confinement below this share of its largest vanishes.
 VANISHING = 1e-6
+# Where a confinement about an axis vanishes at an end, states there stand in all directions, of which few are left
+# beside it. Those are told at this share of the interval from it, which is as near as branches are located.
+ASIDE = 1e-10
 # How far in q problems beyond an end are asked for, at most.
 REACH = 0.25
 # Coefficients at so many values are kept: those of a few points and of their neighbours.
@@ -72,7 +75,8 @@ class Path:
     name
         The parameter, one of ``problem.parameters`` other than the coupling.
     interval
-        Its lowest and highest value, both admissible.
+        Its lowest and highest value, both admissible. Where a confinement about an axis vanishes at one, the path
+        ends beside it, by :data:`ASIDE` of the interval.
 
     Attributes
     ----------
@@ -90,12 +94,13 @@ class Path:
     def __init__(self, problem: Equation, name: str, interval: tuple[Number, Number]) -> None:
         self.problem, self.name = problem, name
         self.low, self.high = (float(end) for end in interval)
-        self.unit = (self.high - self.low) / (ENDS[1] - ENDS[0])
         self.coupling = problem.fixed_coupling
         self.sign = -1 if self.coupling < 0 else 1
         self._known: dict[int, functools._lru_cache_wrapper[Coefficients]] = {}
         self._at = functools.lru_cache(maxsize=KEPT)(self._admissible)
         self._require_confinement()
+        self.low, self.high = self._beside_zero_field()
+        self.unit = (self.high - self.low) / (ENDS[1] - ENDS[0])
 
     def _require_confinement(self) -> None:
         """Refuse values that are not admissible, and ends at which states can be turned, but not beside them."""
@@ -109,6 +114,15 @@ class Path:
                     f"at {self.name} {value:g} the confinement {what}, and states can be turned, which beside it "
                     "they cannot; let the interval begin or end beside that value"
                 )
+
+    def _beside_zero_field(self) -> tuple[float, float]:
+        """Return the ends, or places beside them where the confinement vanishes that is there elsewhere."""
+        if not self.moves_forces or not self.zonal:
+            return self.low, self.high
+        aside = ASIDE * (self.high - self.low)
+        sides = ((self.low, aside), (self.high, -aside))
+        low, high = (end + step if self._confining_scale(self.at(end)) == 0.0 else end for end, step in sides)
+        return low, high
 
     @functools.cached_property
     def zonal(self) -> bool:

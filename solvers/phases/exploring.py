@@ -79,7 +79,8 @@ def _follow(found: Found, section: Section, watch: Watch) -> None:
             continue
         name = f"{event.type} on {diagram.branches[event.branch].label}"
         if event.type not in STARTS:
-            found.unfollowed.setdefault(name, []).append(section.value)
+            where = f"{window.parameter} = {section.value:.6g}"
+            found.unfollowed.setdefault((f"the curve of the {name}", ""), []).append(where)
             continue
         watch(0, None, name)
         add_curve(found, _from(section), event, f"the curve of the {name}")
@@ -166,6 +167,6 @@ def _warnings(found: Found) -> list[str]:
     return [
         f"at {parameter} = {', '.join(f'{value:.6g}' for value, _ in own)}: {own[0][1]}" for own in said.values()
     ] + [
-        f"the curve of the {name} at {parameter} = {', '.join(f'{value:.6g}' for value in values)} is not followed"
-        for name, values in found.unfollowed.items()
+        f"{words} at {'; '.join(places)} is not followed{reason}"
+        for (words, reason), places in found.unfollowed.items()
     ]

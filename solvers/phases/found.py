@@ -33,7 +33,10 @@ SAME_POINT = 1e-6
 
 @dataclass
 class Found:
-    """Curves with their origins, organising points, the sections that met them, and warnings."""
+    """Curves with their origins, organising points, the sections that met them, and warnings.
+
+    ``unfollowed`` has the places of curves that are not followed by their names and the reason.
+    """
 
     window: Window
     curves: list[Curve] = field(default_factory=list)
@@ -41,7 +44,7 @@ class Found:
     points: list[OrganisingPoint] = field(default_factory=list)
     sections: list[Section] = field(default_factory=list)
     warnings: list[str] = field(default_factory=list)
-    unfollowed: dict[str, list[float]] = field(default_factory=dict)
+    unfollowed: dict[tuple[str, str], list[str]] = field(default_factory=dict)
     tracks: list[Floats] = field(default_factory=list)
 
     def add(self, found: Curve, origin: str) -> None:
@@ -192,7 +195,7 @@ def add_curve(
         assert start.problem is not None
         place = float(start.problem.parameters[window.parameter])
         where = f"{window.parameter} = {place:.6g}, coupling = {float(start.coupling):.6g}"
-        found.warnings.append(f"{words} at {where} is not followed: {error}")
+        found.unfollowed.setdefault((words, f": {error}"), []).append(where)
         return
     found.add(followed, origin)
 

@@ -22,8 +22,9 @@ NEAR = 4e-6
 SAME_PLACE = 1e-13
 # Vertical pieces that are closer are on one line.
 SAME_WALL = 2 * SAME_PLACE
-# Places at which the cells of a slab are given: at the least, and in one as wide as the window.
-FEWEST, MOST = 5, 257
+# Evenly spaced places at which the cells of a slab are given, at the least, and in one as wide as the window. Where
+# curves are steep there are more.
+FEWEST, EVENLY = 5, 257
 
 
 class Graph(NamedTuple):
@@ -130,7 +131,7 @@ def cells_of(graphs: Sequence[Graph], stops: Sequence[float] = ()) -> list[list[
     for left, right in pairwise(_breaks([*graphs, *frame], stops)):
         middle = 0.5 * (left + right)
         within = [graph for graph in graphs if graph.x[0] <= middle <= graph.x[-1]]
-        x = np.linspace(left, right, max(FEWEST, int(MOST * (right - left))))
+        x = _across(left, right, within)
         heights = sorted(
             ((graph.at(x), graph.curve) for graph in within), key=lambda entry: float(np.mean(entry[0]))
         )
@@ -143,6 +144,26 @@ def cells_of(graphs: Sequence[Graph], stops: Sequence[float] = ()) -> list[list[
         ]
         slabs.append(cells)
     return slabs
+
+
+def _across(left: float, right: float, graphs: Sequence[Graph]) -> Floats:
+    """Return places across a slab such that lines between them miss no graph in the window by over ``NEAR``."""
+    x = np.linspace(left, right, max(FEWEST, int(EVENLY * (right - left))))
+    while True:
+        more = np.setdiff1d(np.concatenate([x[:0], *(_missed(x, graph) for graph in graphs)]), x)
+        if not more.size:
+            return x
+        x = np.union1d(x, more)
+
+
+def _missed(x: Floats, graph: Graph) -> Floats:
+    """Return, of each gap between places, where lines between these miss a graph most, if by more than ``NEAR``."""
+    inside = (graph.x > x[0]) & (graph.x < x[-1])
+    own = graph.x[inside]
+    error = np.abs(np.interp(own, x, np.clip(graph.at(x), 0.0, 1.0)) - np.clip(graph.y[inside], 0.0, 1.0))
+    largest = np.argsort(-error)[: np.count_nonzero(error > NEAR)]
+    _, first = np.unique(np.searchsorted(x, own[largest]), return_index=True)
+    return np.asarray(own[largest[first]])
 
 
 def faces_of(slabs: Sequence[Sequence[Cell]], walls: Sequence[Wall]) -> npt.NDArray[np.int64]:

@@ -150,8 +150,8 @@ def _random_point(window: Window, cells: Sequence[Cell], random: np.random.Gener
     areas = np.array([cell.area for cell in cells])
     cell = cells[int(random.choice(len(cells), p=areas / areas.sum()))]
     heights = cell.upper - cell.lower
-    # Across the slab, inside of it, in proportion to the height there.
-    inside = heights[1:-1]
+    # Across the slab, inside of it, in proportion to the height and the distance of the places beside.
+    inside = heights[1:-1] * (cell.x[2:] - cell.x[:-2])
     place = 1 + int(random.choice(inside.size, p=inside / inside.sum()))
     share = MARGIN + (1 - 2 * MARGIN) * random.random()
     first, height = window.unscaled(float(cell.x[place]), float(cell.lower[place] + share * heights[place]))

@@ -66,7 +66,9 @@ class Window:
         require_range(self.heights, "window")
         # What is not admissible at the ends is refused here, in the words of the parameter's owner.
         for value in self.interval:
-            if self.parameter not in self.at(value).parameters:
+            at = self.at(value)
+            vanished = at.confinement is None and self.problem.confinement is not None
+            if self.parameter not in at.parameters and not vanished:
                 raise InvalidInput(
                     f"at {self.parameter} = {value:g} a term leaves the sum and its parameter with it; let the "
                     f"interval end beside {value:g}"

@@ -249,8 +249,9 @@ def branch_point_start(start: Start, plane: Plane) -> Point | End:
     nearest = nearest_block(state, plane, MOVED)
     if nearest is None:
         raise InvalidInput(
-            "curves of branch points are followed where a state has a neutral direction of another symmetry than "
-            "its own, and none was found at the start; start from a fold or a transition"
+            "curves of branch points are followed where a state has one neutral direction of another symmetry than "
+            "its own, and none was found alone at the start: where a part of a rotation symmetry is lost, two are "
+            "neutral at once; start from a fold or a transition"
         )
     return first_point(nearest, np.append(b, place[0]), place[1])
 

@@ -6,11 +6,14 @@ from meanfield import CurvePoint, InvalidInput
 from meanfield.harmonics import Layout, Modes, in_layout, modes_of
 
 from .at_place import polished, state_at
+from .plane import Plane
 from .starts import located, plane_of, start_of, vanishes
 from .unknowns import Pair
 
 # States that are uniform at the line are below this beside it, where they grow with a root of the confinement.
 SMALL = 1e-2
+# Where the strength of a mode is as close to one Newton's method comes down to the uniform state too slowly to end.
+CRITICAL = 1e-5
 # Moments of two states that are one at the line differ by less.
 SAME = 1e-6
 
@@ -42,8 +45,7 @@ def zero_field_point(one: CurvePoint, other: CurvePoint, interval: tuple[float, 
     for pair in pairs:
         place, basis, b = located(start, plane, pair)
         unknown = polished(plane, basis, place, b)
-        if unknown is None and max(float(np.abs(part[1:]).max(initial=0.0)) for part in pair) <= SMALL:
-            # At the threshold without a confinement, where Newton's method ends at no state.
+        if unknown is None and _is_born(plane, place, pair):
             return None
         if unknown is None:
             raise InvalidInput("a state beside the line on which the confinement vanishes leads to none on it")
@@ -64,6 +66,14 @@ def zero_field_point(one: CurvePoint, other: CurvePoint, interval: tuple[float, 
         other_sine=found[1][1],
         layout=layout,
     )
+
+
+def _is_born(plane: Plane, place: tuple[float, float], pair: Pair) -> bool:
+    """Return whether a state is born of the uniform one at or beside a threshold without a confinement."""
+    if max(float(np.abs(part[1:]).max(initial=0.0)) for part in pair) <= SMALL:
+        return True
+    strengths = plane.coefficients(*place, plane.reference).strengths
+    return bool(np.abs(strengths - 1.0).min() <= CRITICAL)
 
 
 def _in(layout: Layout, modes: Modes, pair: Pair) -> Pair:

@@ -54,7 +54,10 @@ def test_refusals():
 
 def test_the_summary_tells_ends_points_and_warnings():
     text = LINE.summary()
-    assert "transition uniform | 1-cluster (transition) in (beta, coupling): 5 points, the branch left" in text
+    assert (
+        "transition uniform | 1-cluster (transition) in (beta, coupling): 5 points, the end of the interval was"
+        in text
+    )
     assert f"tricritical at beta = 2.5 (known to 2e-14), coupling = {LINE.coupling[0]:.12g}: converged" in text
     assert "warning: this curve is made up" in text
     assert len(repr(LINE)) < 400

@@ -302,6 +302,15 @@ class TestTurnsAndLoops:
         met = [event.coupling for event in result.events("branch point", "2-cluster")]
         assert min(abs(coupling / joined.coupling[-1] - 1.0) for coupling in met) < LOCATED
 
+    @pytest.mark.parametrize("weight", [-0.0269, -0.026, -0.0259])
+    def test_many_events_behind_few_points_are_no_loop(self, weight):
+        """The primary state hardly changes, so that its first steps are long and have many branch points on them."""
+        field = CosineSeries((0.0, 0.3126))
+        problem = McKeanVlasov(Circle(), CosineSeries((-1.0, weight, -0.803)), confinement=field)
+        primary = bifurcation_diagram(problem, (0.849, 3.05), rates=False).branch("primary")
+        assert primary.outcome == Outcome.LEFT_INTERVAL
+        assert primary.coupling[[0, -1]] == pytest.approx((0.849, 3.05), rel=LOCATED)
+
     @pytest.mark.parametrize("method", [Arclength(), Arclength(max_step=0.02), Arclength(tolerance=1e-5)])
     def test_a_loop_across_more_symmetric_branches_is_reported_once(self, method):
         """Both sides of the point on the 5-cluster are one curve, which also runs across the 3-cluster."""

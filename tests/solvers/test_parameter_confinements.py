@@ -214,3 +214,37 @@ def test_what_is_not_followed_is_refused_in_a_sentence():
     oblique = McKeanVlasov(Sphere(3), Kuramoto(), coupling=4.0, confinement=neurons)
     with pytest.raises(InvalidInput, match="has kinks and no axis"):
         bifurcation_diagram(oblique, (0.5, 1.0), parameter="noise")
+
+
+@pytest.mark.parametrize("interval", [(0.0, 0.5), (-0.5, 0.0)])
+def test_a_magnet_against_a_field_begins_where_the_field_vanishes(interval):
+    """With x = kappa m - h the state is m = A(x), A = I1/I0, and the fold in h = kappa A(x) - x is where A' = 1/kappa."""
+
+    def slope(x):
+        ratio = ive(1, x) / ive(0, x)
+        return 1.0 - ratio / x - ratio**2
+
+    x = brentq(lambda x: 2.2 * slope(x) - 1.0, 1e-3, 5.0, xtol=1e-15)
+    strength = 2.2 * ive(1, x) / ive(0, x) - x
+    problem = McKeanVlasov(Circle(), Kuramoto(), coupling=2.2, confinement=CosineSeries((0.3,)))
+    diagram = bifurcation_diagram(problem, interval, parameter="confinement_w1", rates=False)
+    (fold,) = diagram.events("fold")
+    assert abs(fold.value) == pytest.approx(strength, rel=LOCATED)
+    assert len(diagram.branches) == 2
+    # From the end at which the field vanishes to the other, and from it along the field and back against it.
+    ends = sorted(tuple(sorted(np.abs(branch.values[[0, -1]]))) for branch in diagram.branches)
+    np.testing.assert_allclose(ends, [(0.0, 0.0), (0.0, 0.5)], rtol=0.0, atol=1e-9)
+
+
+@pytest.mark.parametrize("interval", [(0.0, 0.5), (-0.5, 0.0)])
+def test_a_cluster_across_a_field_begins_where_the_field_vanishes(interval):
+    """Turned by a quarter the field is that of the other sign, and the branches are those of an interval across zero."""
+    problem = McKeanVlasov(Circle(), Kuramoto(), coupling=2.2, confinement=CosineSeries((0.0, 0.3)))
+
+    def born(over):
+        found = bifurcation_diagram(problem, over, parameter="confinement_w2", rates=False)
+        return found, sorted(abs(event.value) for event in found.events("branch point"))
+
+    (half, (place,)), (_, across) = born(interval), born((-0.5, 0.5))
+    assert place == pytest.approx(across[-1], rel=LOCATED)
+    assert len(half.branches) == 3

@@ -201,7 +201,7 @@ WRONG = {
     "reversed": ({"parameter": "beta"}, (2.0, 1.0), "finite and increasing"),
     "huge": ({"parameter": "beta"}, (1.0, 1e300), r"within \[-1e\+100, 1e\+100\]"),
     "negative": ({"parameter": "beta"}, (-1.0, 1.0), "is not admissible"),
-    "without noise": ({"parameter": "noise"}, (0.0, 1.0), "noise"),
+    "without noise": ({"parameter": "noise"}, (0.0, 1.0), "its interval is above 0, not from 0"),
     "missing": ({"parameter": "beta"}, None, "interval of beta"),
     "relative": ({"parameter": "beta", "relative": (1.0, 2.0)}, None, "interval of beta"),
 }

@@ -283,6 +283,28 @@ def test_a_confinement_may_vanish_within_a_window():
             assert min(abs(coupling * variance - 1.0) for variance in variances) < 1e-11
 
 
+@pytest.mark.parametrize("interval", [(0.0, 0.5), (-0.5, 0.0)])
+def test_a_confinement_may_vanish_at_an_end_of_a_window(interval):
+    """The magnet points along the field, so that nothing is exchanged on the side of one sign."""
+    problem = McKeanVlasov(Circle(), Kuramoto(), confinement=CosineSeries((0.3,)))
+    diagram = phase_diagram(problem, ("confinement_w1", interval), coupling=(1.0, 3.0))
+    (region,) = diagram.regions
+    assert (region.minimiser, region.stable, region.agrees) == ("primary", 1, True)
+    (fold,) = diagram.curves
+    assert fold.interval == interval
+    # States against the field are metastable up to a fold, which is at the threshold where there is no field.
+    assert min(fold.coupling) == pytest.approx(2.0, abs=1e-9)
+
+
+@pytest.mark.parametrize("window", [(1.0, 3.0), (1.5, 2.5), (1.5, 3.5)])
+def test_no_line_without_a_confinement_is_missed_at_the_critical_coupling(window):
+    """At a half or a quarter of these windows the lowest state is born where the confinement vanishes."""
+    problem = McKeanVlasov(Circle(), Kuramoto(), confinement=CosineSeries((0.3,)))
+    diagram = phase_diagram(problem, ("confinement_w1", (-0.2, 0.5)), coupling=window, examine=False)
+    assert [line.type for line in diagram.curves] == ["fold", "transition"]
+    assert not any("is not followed" in warning for warning in diagram.warnings)
+
+
 @pytest.mark.parametrize(
     ("harmonic", "interval"), [(1, (-1.0, 1.0)), (1, (-1.0, 1.0 + 1e-9)), (3, (-1.0, 1.0 + 1e-9))]
 )
@@ -409,6 +431,16 @@ def test_a_lost_curve_is_flagged(monkeypatch):
     assert any("a curve is missing" in warning for warning in diagram.warnings)
 
 
+def test_curves_that_are_not_followed_for_one_reason_are_said_once():
+    """Of a field of three maxima without mirrors the parent loses its symmetry in two directions at once."""
+    field = External.from_expression("h*(cos(3*t) - 0.2*sin(6*t))", h=1.0)
+    problem = McKeanVlasov(Circle(), CosineSeries((-1.0, -0.3)), confinement=field)
+    diagram = phase_diagram(problem, ("confinement_h", (0.05, 0.5)), coupling=(1.9, 2.1), sections=3, examine=False)
+    (said,) = [warning for warning in diagram.warnings if "is not followed" in warning]
+    assert said.count("confinement_h = ") == said.count("coupling = ") == 3
+    assert "two are neutral at once" in said
+
+
 def test_a_silently_lost_curve_is_flagged_as_well(monkeypatch):
     real = solvers.phases.found.Found.add
 
@@ -494,6 +526,7 @@ def test_the_seed_chooses_the_points():
         (ON_CIRCLE, ("bta", (1.0, 2.0)), {}, "did you mean beta"),
         (ON_CIRCLE, ("coupling", (1.0, 2.0)), {}, "a second parameter"),
         (ON_CIRCLE, ("beta", (2.0, 1.0)), {}, "increasing"),
+        (ON_CIRCLE, ("noise", (0.0, 1.0)), {}, "need noise, so its interval is above 0, not from 0"),
         (ON_CIRCLE, ("beta", (1.0, 2.0)), {"relative": (0.5, 1.0), "coupling": (0.5, 1.0)}, "not both"),
         (ON_CIRCLE, ("beta", (1.0, 2.0)), {"relative": (1.0, 0.5)}, "increasing"),
         (McKeanVlasov(Circle(), HegselmannKrause(radius=1.0)), ("radius", (-1.0, 2.0)), {}, "radius"),

@@ -5,7 +5,7 @@ import pytest
 from scipy.ndimage import label
 
 from meanfield.records.curves import smooth
-from solvers.phases.plane import neighbours, subdivided
+from solvers.phases.plane import NEAR, neighbours, subdivided
 
 # Smaller components than this share of the window are not told apart from pixels.
 SLIVER = 1e-4
@@ -93,6 +93,19 @@ def test_random_curves(seed):
             known.setdefault(component, set()).add(own[0])
     assert all(len(found) == 1 for found in known.values()), known
     assert len({face for found in known.values() for face in found}) == len(known)
+
+
+@pytest.mark.parametrize("power", [2, 4])
+def test_cells_are_as_steep_as_their_curves(power):
+    """Of a slab between two places few are evenly spaced, and a curve that leaves it steeply has more."""
+    x = 0.4 + 0.02 * np.linspace(0.0, 1.0, 400) ** 2
+    y = np.maximum(0.0, 1.0 - (x - 0.4) / 0.02) ** (1 / power)
+    track = np.column_stack([x, y])
+    _, cells, _ = divided([track])
+    within = [cell for cell in cells if cell.x[0] >= 0.4 and cell.x[-1] <= x[-1]]
+    assert len(within) == 2
+    for cell, side in zip(within, ("upper", "lower"), strict=True):
+        np.testing.assert_allclose(np.interp(x, cell.x, getattr(cell, side)), y, rtol=0.0, atol=1.001 * NEAR)
 
 
 def test_neighbours_are_beside_the_same_curve():
