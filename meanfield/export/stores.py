@@ -39,6 +39,8 @@ RESULT = "result.json"
 TASK = "task"
 # The byte that is locked while the store is begun, behind those of all values.
 BEGINNING = 2**40
+# What a sentence calls a field of a sweep other than by its name.
+WORDS = {"computed": "computation"}
 # Characters of a value in a sentence.
 SHOWN = 60
 
@@ -214,10 +216,9 @@ class Store:
         kept, wanted = self.identity(), records.load(records.dump(_framed(FORMAT, identity)))
         different = _difference(kept, wanted)
         if different:
-            what, there, here = different
             raise InvalidInput(
-                f"the store {self.path} belongs to another sweep: its {what} is {there}, not {here}; name another "
-                "store, or delete it to start anew"
+                f"the store {self.path} belongs to another sweep: {different}; name another store, or delete it to "
+                "start anew"
             )
 
 
@@ -247,20 +248,27 @@ def _sound(text: str, form: str) -> dict[str, Any]:
     return values
 
 
-def _difference(there: Any, here: Any, path: str = "") -> tuple[str, str, str] | None:
-    """Return the first difference of two plain values: where, and both in words; None if they are the same."""
+def _difference(there: Any, here: Any, path: str = "") -> str:
+    """Return the first difference of the plain values of two sweeps as a clause, empty if there is none."""
     if isinstance(there, dict) and isinstance(here, dict):
-        for key in sorted({*there, *here} - {digests.KEY, "format"}):
-            found = _difference(there.get(key), here.get(key), f"{path} {key.replace('_', ' ')}".strip())
-            if found:
-                return found
-        return None
-    return None if there == here else (path, _shown(there), _shown(here))
+        keys = sorted({*there, *here} - {digests.KEY, "format"})
+        found = (
+            _difference(there.get(key), here.get(key), f"{path} {WORDS.get(key, key.replace('_', ' '))}".strip())
+            for key in keys
+        )
+        return next(filter(None, found), "")
+    if there == here:
+        return ""
+    if here is None:
+        return f"its {path} is {_shown(there)}, and this one has none"
+    if there is None:
+        return f"it has no {path}, and that of this one is {_shown(here)}"
+    return f"its {path} is {_shown(there)}, not {_shown(here)}"
 
 
 def _shown(value: Any) -> str:
     numbers = isinstance(value, list) and value and all(isinstance(each, int | float) for each in value)
     if numbers and len(value) > 3:
         return f"{len(value)} numbers from {value[0]:.15g} to {value[-1]:.15g}"
-    text = "absent" if value is None else records.dump(value)
+    text = records.dump(value)
     return text if len(text) <= SHOWN else f"{text[: SHOWN - 3]}..."
