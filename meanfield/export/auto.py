@@ -40,7 +40,7 @@ from .files import beside
 
 Floats = NDArray[np.float64]
 
-TYPE_CODES = {"BP": 1, "LP": 2, "TR": 4, "EP": 9}
+TYPE_CODES = {"BP": 1, "LP": 2, "HB": 3, "TR": 4, "EP": 9}
 COLUMN_WIDTH = 19
 LARGEST_POINT = 9999
 LARGEST_DIMENSION = 9999

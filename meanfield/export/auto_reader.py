@@ -35,8 +35,8 @@ from .files import is_directory, is_file
 Floats = NDArray[np.float64]
 
 PREFIX_WIDTH = 19
-LABELS = {1: "BP", 6: "BP", 2: "LP", 5: "LP", 9: "EP", -9: "EP"}
-TYPES: dict[str, PointType] = {"BP": "branch point", "LP": "fold"}
+LABELS = {1: "BP", 6: "BP", 2: "LP", 3: "HB", 5: "LP", 9: "EP", -9: "EP"}
+TYPES: dict[str, PointType] = {"BP": "branch point", "LP": "fold", "HB": "Hopf"}
 COUPLING = "1"
 RELATIVE_PRECISION = 1e-10
 # AUTO solves to EPSU, usually 1e-7, and so leaves some of the kernel in the state at a branch point.

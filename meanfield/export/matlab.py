@@ -28,10 +28,11 @@ from ..records.columns import COUPLING, parameter_column
 from ..records.diagram import Diagram
 from . import digests, records
 
-MATCONT_LABELS = {"branch point": "BP", "fold": "LP", "transition": "TR", "endpoint": "EP"}
+MATCONT_LABELS = {"branch point": "BP", "fold": "LP", "Hopf": "H", "transition": "TR", "endpoint": "EP"}
 MESSAGES = {
     "BP": "Branch point",
     "LP": "Limit point",
+    "H": "Hopf",
     "TR": "Equal free energy",
     "EP": "End point",
     "00": "This is the first point on the curve",

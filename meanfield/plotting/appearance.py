@@ -31,6 +31,7 @@ STYLES: dict[int, tuple[Any, str]] = {
 MARKERS = {
     "branch point": ("o", 5.0, "branch point"),
     "fold": ("s", 4.8, "fold"),
+    "Hopf": ("^", 5.2, "Hopf bifurcation"),
     "transition": ("D", 4.8, "equal free energy"),
     "endpoint": ("x", 5.2, "followed no further"),
 }

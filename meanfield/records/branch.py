@@ -39,7 +39,7 @@ class SpecialPoint(Record):
     branch, point : int
         Index of the branch in the diagram and of the point on it.
     type
-        ``branch point``, ``fold``, ``transition`` (equal free energy) or ``endpoint``.
+        ``branch point``, ``fold``, ``Hopf``, ``transition`` (equal free energy) or ``endpoint``.
     coupling, relative_coupling : float
         Where it is; relative to the smallest positive critical coupling, None if no such coupling exists.
     lower, upper : float
@@ -47,7 +47,8 @@ class SpecialPoint(Record):
     unstable_before, unstable_after : int or None
         Unstable directions on the two sides along the branch.
     kernel_dimension : int or None
-        Dimension of the kernel of the linearisation on all densities, rotation excluded.
+        Dimension of the kernel of the linearisation on all densities, rotation excluded; at a Hopf point that of
+        the eigenvectors whose growth rates are imaginary.
     status : str
         How the location ended.
     cosine, sine : (n + 1,) float

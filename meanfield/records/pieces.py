@@ -10,7 +10,7 @@ from .branch import Branch
 Integers = NDArray[np.int64]
 
 # Labels of the points at which stability changes; at one of equal free energy, or at an end, it does not.
-CHANGING = ("BP", "LP")
+CHANGING = ("BP", "LP", "HB")
 
 
 def segments(branch: Branch, kinds: Integers) -> Iterator[tuple[int, int, int]]:

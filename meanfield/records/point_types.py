@@ -6,11 +6,12 @@ from typing import Literal
 from ..arguments import shown
 from ..errors import InvalidInput, did_you_mean
 
-PointType = Literal["branch point", "fold", "transition", "endpoint"]
+PointType = Literal["branch point", "fold", "Hopf", "transition", "endpoint"]
 # The names of the types, the abbreviation first.
 POINT_NAMES: dict[PointType, tuple[str, ...]] = {
     "branch point": ("bp", "branching point", "bifurcation", "bifurcation point"),
     "fold": ("lp", "limit point", "turning point", "saddle node", "sn", "fold point", "fold bifurcation"),
+    "Hopf": ("hb", "hopf", "hopf point", "hopf bifurcation", "andronov hopf", "poincare andronov hopf"),
     "transition": ("tr", "equal free energy", "point of equal free energy", "transition point", "phase transition"),
     "endpoint": ("ep", "end point", "end"),
 }

@@ -247,7 +247,9 @@ def _is_regular(event: Event) -> bool:
     That is of no block, or a fold, at which a branch turns back as its own image, that changes no direction.
     """
     return (
-        bool(event.blocks) or event.kind == "transition" or (event.kind == "fold" and event.before != event.after)
+        bool(event.blocks)
+        or event.kind in ("transition", "Hopf")
+        or (event.kind == "fold" and event.before != event.after)
     )
 
 

@@ -49,8 +49,8 @@ def _with_rates(problem: Equation, geometry: Geometry, branch: Branch, failures:
         return branch
     rates = np.full(len(branch), np.nan)
     finite = np.isfinite(branch.cosine).all(axis=1)
-    # The direction that is neutral at a fold is the slowest there where none is unstable.
-    neutral = finite & (np.array(branch.point_labels) == "LP") & (branch.unstable == 0)
+    # The direction that is neutral at a fold, or the pair at a Hopf point, is the slowest where none is unstable.
+    neutral = finite & np.isin(branch.point_labels, ("LP", "HB")) & (branch.unstable == 0)
     rates[neutral] = 0.0
     known = np.flatnonzero(finite & ~neutral)
     rates[known] = _known_rates(problem, geometry, branch, known, failures)
@@ -59,9 +59,9 @@ def _with_rates(problem: Equation, geometry: Geometry, branch: Branch, failures:
 
 def _contradicted(branch: Branch, rates: Floats) -> NDArray[np.bool_]:
     """Return the points at which the sign of a rate, lost in rounding, disagrees with the inertia, as a mask."""
-    # At a branch point, also one that the branch ends at, and at a fold the rate is zero up to rounding, of either
-    # sign.
-    ordinary = ~np.isin(branch.point_labels, ("BP", "LP"))
+    # At a branch point, also one that the branch ends at, a fold and a Hopf point the rate is zero up to rounding,
+    # of either sign.
+    ordinary = ~np.isin(branch.point_labels, ("BP", "LP", "HB"))
     if branch.outcome is Outcome.JOINED_BRANCH:
         ordinary[-1] = False
     wrong = ((branch.unstable > 0) & (rates > 0.0)) | ((branch.unstable == 0) & (rates < 0.0))

@@ -28,7 +28,7 @@ FEWEST_POINTS = 16
 CONVERGED = 1e-12
 # Two folds are told where the parameter changes between them by more than so many times their errors, estimates.
 ESTABLISHED = 4.0
-LABELS = {"branch point": "BP", "fold": "LP", "transition": "TR", "endpoint": "EP"}
+LABELS = {"branch point": "BP", "fold": "LP", "Hopf": "HB", "transition": "TR", "endpoint": "EP"}
 
 
 @dataclass(slots=True)

@@ -17,9 +17,18 @@ from ..linear_algebra.inertia import nearly_null
 from ..root_finding.newton import ROUNDING
 from .arrivals import Arrival
 from .continuation import Point, length, point_between, turns_twice
-from .detection import Event, around_zero, energy_passes, events_between, is_quiet, transitions_between
+from .detection import (
+    CurveBetween,
+    Event,
+    around_zero,
+    energy_passes,
+    events_between,
+    is_quiet,
+    transitions_between,
+)
 from .hermite import hermite
 from .junctions import INSEPARABLE, branch_end, slope_towards
+from .oscillations import hopf_between
 
 # Where events are known only to this share of the coupling or worse, points of two branches may have been taken for
 # neighbours; steps are not divided below the other number.
@@ -288,6 +297,10 @@ def passage_between(last: Point, point: Point, counts: Counts, new: Counts) -> P
     """Return the events between two neighbouring points with their unstable counts, and what these leave open."""
     events = events_between(last, point, (counts, new))
     running, whole = sum(counts), sum(new) - sum(counts)
+    if not point.equation.symmetric and abs(whole - sum(_change(event, last, point) for event in events)) > 1:
+        events = sorted(
+            [*events, *hopf_between(CurveBetween(last, point))], key=lambda event: event.point.arclength
+        )
     for event in events:
         change = _change(event, last, point)
         if not point.equation.symmetric and len(events) == 1 and change == -whole:

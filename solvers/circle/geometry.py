@@ -76,6 +76,7 @@ class LawDensities(EvenDensities):
     """Densities even about an axis, under a law without a symmetric linearisation."""
 
     unstable_counts = staticmethod(law_stability.unstable_counts)
+    growth_matrices = staticmethod(law_stability.growth_matrices)
     is_counted = staticmethod(law_stability.is_counted)
     block_matrix = staticmethod(law_stability.block_matrix)
     rotations = staticmethod(law_stability.rotations)
@@ -100,6 +101,7 @@ class RotatingDensities(Densities):
     birth = staticmethod(waves.birth)
     births_on_branch = staticmethod(waves.births_on_branch)
     unstable_counts = staticmethod(waves.unstable_counts)
+    growth_matrices = staticmethod(waves.growth_matrices)
     is_counted = staticmethod(waves.is_counted)
     blocks_of = staticmethod(waves.blocks_of)
     block_matrix = staticmethod(waves.block_matrix)

@@ -14,7 +14,7 @@ from ..bases import Floats
 from ..branches.continuation import Point
 from ..equations.counts import Counts
 from ..equations.equation import StationaryEquation
-from ..equations.geometry import BlockMatrix, UnsymmetricMatrix
+from ..equations.geometry import BlockMatrix, GrowthMatrix, UnsymmetricMatrix
 from ..equations.law_eigenvalues import COUNTED, RESOLVED, Signs, counting_degree, signs_in
 from ..equations.significant import significant_degrees, strengths
 from ..linear_algebra.projectors import plus_projector
@@ -38,19 +38,40 @@ def is_counted(point: Point) -> bool:
     return not any(signs.neutral for kind in _signs(point, NEUTRAL) for signs in kind)
 
 
+def growth_matrices(point: Point) -> list[GrowthMatrix]:
+    """Return the linearised equation by classes of degrees, cosines before sines, which may grow alike."""
+    about, found = _counting(point), []
+    for residue in classes_of(point):
+        alike = _alike(about, residue)
+        found.append(GrowthMatrix(about.of_class(residue, False), 2 if alike else 1))
+        if not alike:
+            found.append(GrowthMatrix(about.of_class(residue, True), 1))
+    return found
+
+
 @functools.lru_cache(maxsize=COUNTED)
 def _signs(point: Point, neutral: float) -> tuple[tuple[Signs, ...], tuple[Signs, ...]]:
     """Return the signs of growth rates in the classes of cosines and of sines."""
     least = neutral * point.equation.problem.positive_noise
-    degree = counting_degree(point.equation.basis.symmetry * last_degree(point.moments, RESOLVED))
-    about, classes = _linearisation(point, degree), classes_of(point)
+    about, classes = _counting(point), classes_of(point)
     cosines = [signs_in(about.of_class(residue, False), least) for residue in classes]
-    # Sines grow alike except in the extreme classes.
     sines = [
-        signs if 0 < 2 * residue < about.symmetry else signs_in(about.of_class(residue, True), least)
+        signs if _alike(about, residue) else signs_in(about.of_class(residue, True), least)
         for residue, signs in zip(classes, cosines, strict=True)
     ]
     return tuple(cosines), tuple(sines)
+
+
+def _counting(point: Point) -> AxialLinearisation:
+    """Return the linearised equation at a point with the degrees for counts."""
+    return _linearisation(
+        point, counting_degree(point.equation.basis.symmetry * last_degree(point.moments, RESOLVED))
+    )
+
+
+def _alike(about: AxialLinearisation, residue: int) -> bool:
+    """Return whether sines of a class grow like its cosines: in all classes but the extreme ones."""
+    return 0 < 2 * residue < about.symmetry
 
 
 # The blocks of a point are asked for one after the other.

@@ -22,7 +22,7 @@ from ..branches.detection import Event
 from ..branches.junctions import Departure, departure_from
 from ..equations.counts import Counts
 from ..equations.current import CurrentEquation
-from ..equations.geometry import Birth, BlockMatrix, UnsymmetricMatrix
+from ..equations.geometry import Birth, BlockMatrix, GrowthMatrix, UnsymmetricMatrix
 from ..equations.law_eigenvalues import COUNTED, RESOLVED, Signs, counting_degree, signs_in
 from ..equations.rotating import RotatingEquation
 from ..equations.sizing import equation_among
@@ -44,12 +44,18 @@ def _about(point: Point) -> Linearisation:
     return Linearisation(problem, moments, degree, equation.frame_velocity(point.invariant))
 
 
+def growth_matrices(point: Point) -> list[GrowthMatrix]:
+    """Return the linearised equation on the degrees of the symmetry of a wave, and on all others."""
+    about = _about(point)
+    matrix, own = about.deflated(None), np.tile(about.modes % point.equation.basis.symmetry == 0, 2)
+    return [GrowthMatrix(matrix[np.ix_(part, part)], 1) for part in (own, ~own)]
+
+
 @functools.lru_cache(maxsize=COUNTED)
 def _signs(point: Point) -> tuple[Signs, Signs]:
     """Return the signs of growth rates on the degrees of the symmetry of a wave, and on all others."""
-    about = _about(point)
-    matrix, own = about.deflated(None), np.tile(about.modes % point.equation.basis.symmetry == 0, 2)
-    return signs_in(matrix[np.ix_(own, own)]), signs_in(matrix[np.ix_(~own, ~own)])
+    own, others = (signs_in(each.matrix) for each in growth_matrices(point))
+    return own, others
 
 
 def unstable_counts(point: Point, neutral: float = NEUTRAL) -> Counts:

@@ -252,6 +252,13 @@ class Side(NamedTuple):
     amplitude: float
 
 
+class GrowthMatrix(NamedTuple):
+    """The linearised equation in a class of perturbations, rotations behind all others, and how often it occurs."""
+
+    matrix: Floats
+    copies: int
+
+
 class Densities(Protocol):
     """Symmetry and perturbations of the densities of one kind on a domain."""
 
@@ -270,6 +277,10 @@ class Densities(Protocol):
     def is_counted(self, point: "Point") -> bool:
         """Return whether rounding determines the unstable counts at a point where no direction is neutral."""
         return True
+
+    def growth_matrices(self, point: "Point") -> Sequence["GrowthMatrix"]:
+        """Return the linearised equation at a point by classes, where growth rates may be complex; else none."""
+        return ()
 
     def unstable_along(self, points: Sequence["Point"]) -> list[Counts]:
         """Return the unstable counts at points of a branch."""

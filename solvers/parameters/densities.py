@@ -4,6 +4,7 @@ Every state along a parameter is one of the problem there, in the coupling. Bloc
 as that, in the frozen equation; so are the branches born at it, which are then lifted onto the path.
 """
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, cast
 
@@ -16,7 +17,7 @@ from ..branches.detection import Event
 from ..branches.junctions import Departure
 from ..equations.counts import Counts
 from ..equations.equation import StationaryEquation
-from ..equations.geometry import Birth, BlockMatrix, Densities
+from ..equations.geometry import Birth, BlockMatrix, Densities, GrowthMatrix
 from ..root_finding.newton import NEUTRAL
 
 if TYPE_CHECKING:
@@ -106,6 +107,10 @@ class AlongParameter(Densities):
     def is_counted(self, point: Point) -> bool:
         """Return whether rounding determines the unstable counts at a point where no direction is neutral."""
         return self._densities.is_counted(frozen(point))
+
+    def growth_matrices(self, point: Point) -> Sequence[GrowthMatrix]:
+        """Return the linearised equation at a point by classes, where growth rates may be complex; else none."""
+        return self._densities.growth_matrices(frozen(point))
 
     def blocks_of(self, point: Point) -> Any:
         """Return all symmetry blocks at a point."""

@@ -41,6 +41,7 @@ class LawDensities(ZonalDensities):
     """Densities about an axis, under a law without a symmetric linearisation."""
 
     unstable_counts = staticmethod(law_stability.unstable_counts)
+    growth_matrices = staticmethod(law_stability.growth_matrices)
     is_counted = staticmethod(law_stability.is_counted)
     blocks_of = staticmethod(law_stability.blocks_of)
     block_matrix = staticmethod(law_stability.block_matrix)

@@ -11,7 +11,7 @@ import numpy as np
 
 from ..branches.continuation import Point
 from ..equations.counts import Counts
-from ..equations.geometry import BlockMatrix, UnsymmetricMatrix
+from ..equations.geometry import BlockMatrix, GrowthMatrix, UnsymmetricMatrix
 from ..equations.law_eigenvalues import COUNTED, MOST, RESOLVED, Signs, counting_degree, signs_in
 from ..equations.sizing import equation_among
 from ..linear_algebra.projectors import plus_projector
@@ -38,13 +38,19 @@ def is_counted(point: Point) -> bool:
     return not any(signs.neutral for signs in _signs(point, NEUTRAL))
 
 
+def growth_matrices(point: Point) -> list[GrowthMatrix]:
+    """Return the linearised equation by azimuthal order."""
+    moments, _ = point.by_degree
+    about = _linearisation(point, counting_degree(int(np.flatnonzero(np.abs(moments) > RESOLVED)[-1])))
+    orders = range(about.last_sector + 1)
+    return [GrowthMatrix(about.deflated(order), repetitions(about.dimension, order)) for order in orders]
+
+
 @functools.lru_cache(maxsize=COUNTED)
 def _signs(point: Point, neutral: float) -> list[Signs]:
     """Return the signs of growth rates by sector."""
     least = neutral * point.equation.problem.positive_noise
-    moments, _ = point.by_degree
-    about = _linearisation(point, counting_degree(int(np.flatnonzero(np.abs(moments) > RESOLVED)[-1])))
-    return [signs_in(about.deflated(order), least) for order in range(about.last_sector + 1)]
+    return [signs_in(each.matrix, least) for each in growth_matrices(point)]
 
 
 # The blocks of a point are asked for one after the other.

@@ -1,0 +1,108 @@
+"""Hopf bifurcations of densities with a current, of rotating waves, and on spheres."""
+
+import numpy as np
+import pytest
+
+from meanfield import (
+    Circle,
+    CommonFrequency,
+    ContinuityEquation,
+    CosineSeries,
+    External,
+    InvalidInput,
+    Kuramoto,
+    PhaseLag,
+    Transformer,
+)
+from solvers import bifurcation_diagram, curve
+from tests import oracles
+
+POINTS = 141
+ANGLES = 2.0 * np.pi * np.arange(POINTS) / POINTS
+# Active rotators: beyond a coupling their common rest gives way to a pulse that goes around.
+ROTATORS = ContinuityEquation(
+    Circle(), CommonFrequency(Kuramoto(), 1.2), noise=0.5, confinement=External(cosine=(0.4,))
+)
+WAVES = ContinuityEquation(Circle(), PhaseLag(CosineSeries((-1.0, -0.9, -0.4)), 0.2))
+
+
+def growth_rates(problem, cosine, sine):
+    """Return the largest change of a density in the frame in which it rests, and the growth rates, by collocation."""
+    degrees = np.arange(min(cosine.size, POINTS // 2))
+    waves = (cosine - 1j * sine)[: degrees.size, None] * np.exp(1j * np.multiply.outer(degrees, ANGLES))
+    density, slope = 2.0 * waves.sum(axis=0).real - 1.0, 2.0 * (1j * degrees @ waves).real
+    speed = 0.0
+    if problem.confinement is None:
+        change, _ = oracles.collocated_current(problem, density)
+        speed = -float(change @ slope) / float(slope @ slope)
+    change, jacobian = oracles.collocated_current(problem, density, speed)
+    of_mean_zero = np.linalg.svd(np.full((1, POINTS), 1.0))[2][1:].T
+    return np.abs(change).max(), np.linalg.eigvals(of_mean_zero.T @ jacobian @ of_mean_zero)
+
+
+def is_hopf(event):
+    """Return whether a pair of growth rates of an event is imaginary and has the frequency that it tells."""
+    problem = event.problem.at(coupling=event.coupling)
+    change, rates = growth_rates(problem, event.cosine, event.sine)
+    frequency = float(event.description.split("rates ")[1].split("i ")[0])
+    pair = rates[np.argsort(np.abs(rates - 1j * frequency))[0]]
+    return change < 1e-11 * POINTS**2 and abs(pair.real) < 1e-10 and pair.imag == pytest.approx(frequency, rel=1e-7)
+
+
+def test_rotators_in_a_field_begin_to_turn_together():
+    """Beside the point the numbers of growing rates are those of both sides, and files tell its type."""
+    diagram = bifurcation_diagram(ROTATORS, (0.0, 4.0), rates=False)
+    (event,) = diagram.events("Hopf")
+    assert is_hopf(event)
+    assert event.status == "converged"
+    assert (event.unstable_before, event.unstable_after, event.kernel_dimension) == (0, 2, 2)
+    branch = diagram.branches[event.branch]
+    assert branch.point_labels[event.point] == "HB"
+    for row, count in ((event.point - 1, 0), (event.point + 1, 2)):
+        _, rates = growth_rates(ROTATORS.at(coupling=branch.coupling[row]), branch.cosine[row], branch.sine[row])
+        assert branch.unstable[row] == np.count_nonzero(rates.real > 1e-9) == count
+    assert not any("without a located event" in warning for warning in diagram.warnings)
+    assert [each.type for name in ("hopf bifurcation", "HB") for each in diagram.events(name)] == ["Hopf"] * 2
+    text = diagram.summary()
+    assert "unstable (2 directions) from" in text
+    assert "Hopf" in text
+    with pytest.raises(InvalidInput, match="curves of Hopf points are not followed"):
+        curve(event, "noise", (0.3, 0.8))
+
+
+def test_the_slowest_rate_is_zero_at_a_hopf_point():
+    diagram = bifurcation_diagram(ROTATORS, (1.0, 2.0))
+    (event,) = diagram.events("Hopf")
+    rates = diagram.branches[event.branch].slowest_rate
+    assert rates[event.point] == 0.0
+    assert rates[event.point - 1] > 0.0 > rates[event.point + 1]
+
+
+def test_waves_pulsate_in_their_frame():
+    diagram = bifurcation_diagram(WAVES, relative=(0.4, 1.8), rates=False)
+    (event,) = diagram.events("Hopf")
+    assert is_hopf(event)
+    along = bifurcation_diagram(WAVES.at(coupling=event.coupling), (0.1, 0.3), parameter="lag", rates=False)
+    assert min(abs(each.value - 0.2) for each in along.events("Hopf")) < 1e-11
+
+
+def test_random_hopf_points_are_those_of_the_collocated_equation():
+    generator, found = np.random.default_rng(11), 0
+    for number in range(12):
+        weights = tuple(-generator.uniform(0.2, 1.5, 2))
+        field = External(cosine=tuple(generator.uniform(-0.6, 0.6, 2)), sine=(0.0, generator.uniform(-0.4, 0.4)))
+        lag, frequency = generator.uniform(-0.8, 0.8), generator.uniform(0.5, 2.0)
+        if number % 3 == 0:
+            problem = ContinuityEquation(Circle(), PhaseLag(CosineSeries(weights), lag))
+        elif number % 3 == 1:
+            law = CommonFrequency(CosineSeries(weights), frequency)
+            problem = ContinuityEquation(Circle(), law, noise=0.6, confinement=field)
+        else:
+            law = CommonFrequency(PhaseLag(Transformer(1.0 + abs(lag)), lag), frequency)
+            problem = ContinuityEquation(Circle(), law, noise=0.6, confinement=field)
+        free = {"relative": (0.3, 2.0)} if problem.confinement is None else {"interval": (0.0, 4.0)}
+        diagram = bifurcation_diagram(problem, rates=False, **free)
+        events = diagram.events("Hopf")
+        assert all(map(is_hopf, events))
+        found += len(events)
+    assert found > 8
