@@ -1,6 +1,7 @@
 """A name means one thing everywhere, and one that means nothing is refused with the nearest that does."""
 
 import csv
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -22,6 +23,10 @@ from verification import compare
 @pytest.mark.parametrize("kind", POINT_NAMES)
 def test_every_name_of_a_special_point_means_its_type(kind):
     diagram = sample()
+    if kind == "Hopf":
+        # Under a free energy there are none.
+        point = replace(diagram.special_points[0], type="Hopf")
+        diagram = replace(diagram, special_points=(*diagram.special_points, point))
     expected = [point for point in diagram.special_points if point.type == kind]
     assert expected
     for name in (kind, *POINT_NAMES[kind]):
@@ -44,13 +49,13 @@ def test_the_words_of_summary_and_files_mean_their_events(tmp_path):
     found = {event.type for word in words for event in diagram.events(word)}
     assert found == {"branch point", "fold", "transition"}
     labels = {label for branch in diagram.branches for label in branch.point_labels if label}
-    assert {event.type for label in labels for event in diagram.events(label)} == set(POINT_NAMES)
+    assert {event.type for label in labels for event in diagram.events(label)} == set(POINT_NAMES) - {"Hopf"}
     assert diagram.events("equal free energies") == diagram.events("transition")
 
 
 @pytest.mark.parametrize(
     ("name", "nearest"),
-    [("flod", "did you mean fold"), ("transitoin", "did you mean transition"), ("hopf", "there are")],
+    [("flod", "did you mean fold"), ("transitoin", "did you mean transition"), ("homoclinic", "there are")],
 )
 def test_an_unknown_type_is_refused(name, nearest):
     with pytest.raises(InvalidInput, match=rf"no special point is called '{name}'; .*{nearest}"):
