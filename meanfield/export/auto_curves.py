@@ -260,6 +260,11 @@ def _require(curves: Sequence[Curve]) -> None:
     if len(curves) > 999:
         raise InvalidInput(f"AUTO files hold at most 999 curves, not {len(curves)}; write .nc or .json instead")
     for curve in curves:
+        if curve.type not in KINDS:
+            raise InvalidInput(
+                f"the curve {curve.label!r} is one of Hopf bifurcations, and AUTO files have the equation of "
+                "stationary states, which is not singular there; write .nc"
+            )
         if not (np.isfinite(curve.values).all() and np.isfinite(curve.cosine).all()):
             raise InvalidInput(
                 f"the curve {curve.label!r} has numbers that are not known, which AUTO files cannot hold; write .nc"

@@ -36,6 +36,7 @@ LINES: dict[str, tuple[float, Any, str]] = {
     "fold": (1.0, "-", "fold"),
     "threshold": (1.2, (0, (5.0, 2.5)), "uniform state loses stability"),
     "branch point": (1.2, (0, (1.0, 1.5)), "secondary branch point"),
+    "Hopf": (1.2, (0, (6.0, 1.5, 1.0, 1.5)), "Hopf bifurcation"),
 }
 FAINT = "0.62"
 MARKERS = {

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
-CurveType = Literal["threshold", "fold", "transition", "branch point"]
+CurveType = Literal["threshold", "fold", "transition", "branch point", "Hopf"]
 OrganisingType = Literal["tricritical", "cusp", "mode interaction", "triple point", "end point", "Bogdanov-Takens"]
 # What stands for 0 where a parameter that is 0 would not be one.
 _ROUNDING = float(np.finfo(float).eps)
@@ -158,7 +158,7 @@ class Curve(SavedRecord, Observed):
     label : str
         The curve in words, such as ``fold of the 1-cluster``.
     type
-        ``threshold``, ``fold``, ``transition`` (equal free energy of two states) or ``branch point``.
+        ``threshold``, ``fold``, ``transition`` (equal free energy of two states), ``branch point`` or ``Hopf``.
     parameters : (str, str)
         The names of the first parameter, which covers the interval, and the second.
     interval : (float, float)

@@ -35,7 +35,7 @@ def hopf_between(curve: CurveBetween) -> list[Event]:
     """
     found = []
     ends = [point.equation.densities.growth_matrices(point) for point in (curve.first, curve.second)]
-    for number, ((matrix, copies), _) in enumerate(zip(*ends, strict=True)):
+    for number, ((matrix, copies, _), _) in enumerate(zip(*ends, strict=True)):
         rounding = rounding_in(matrix)
         growing = [np.count_nonzero(_rates(point, number).real > rounding) for point in (curve.first, curve.second)]
         low, high = min(growing), max(growing)

@@ -68,7 +68,7 @@ class AxialLinearisation:
     def __init__(
         self, problem: Equation, moments: Floats, symmetry: int, degree: int, axis: float = 0.0, density: int = 0
     ) -> None:
-        self.problem, self.symmetry = problem, symmetry
+        self.problem, self.symmetry, self.degree = problem, symmetry, degree
         self.ratio = problem.fixed_coupling / problem.positive_noise
         cells = max(FEWEST, max(degree, density) // (DEGREES_PER_PANEL * symmetry))
         self.modes = np.arange(1, degree + 1)

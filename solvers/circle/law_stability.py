@@ -38,14 +38,14 @@ def is_counted(point: Point) -> bool:
     return not any(signs.neutral for kind in _signs(point, NEUTRAL) for signs in kind)
 
 
-def growth_matrices(point: Point) -> list[GrowthMatrix]:
+def growth_matrices(point: Point, degree: int | None = None) -> list[GrowthMatrix]:
     """Return the linearised equation by classes of degrees, cosines before sines, which may grow alike."""
-    about, found = _counting(point), []
+    about, found = _counting(point) if degree is None else _linearisation(point, degree), []
     for residue in classes_of(point):
         alike = _alike(about, residue)
-        found.append(GrowthMatrix(about.of_class(residue, False), 2 if alike else 1))
+        found.append(GrowthMatrix(about.of_class(residue, False), 2 if alike else 1, about.degree))
         if not alike:
-            found.append(GrowthMatrix(about.of_class(residue, True), 1))
+            found.append(GrowthMatrix(about.of_class(residue, True), 1, about.degree))
     return found
 
 

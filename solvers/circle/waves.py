@@ -35,20 +35,20 @@ from .orbits import name_of as name_with_axis
 from .stability import Block
 
 
-def _about(point: Point) -> Linearisation:
-    """Return the linearised equation in the frame of a wave, with the degrees for counts."""
+def _about(point: Point, degree: int | None = None) -> Linearisation:
+    """Return the linearised equation in the frame of a wave, by default with the degrees for counts."""
     moments, problem = complex_moments(point), point.equation.problem.at(coupling=float(point.coupling))
-    degree = counting_degree(last_degree(moments, RESOLVED))
+    degree = counting_degree(last_degree(moments, RESOLVED)) if degree is None else degree
     equation = point.equation
     assert isinstance(equation, CurrentEquation)
     return Linearisation(problem, moments, degree, equation.frame_velocity(point.invariant))
 
 
-def growth_matrices(point: Point) -> list[GrowthMatrix]:
+def growth_matrices(point: Point, degree: int | None = None) -> list[GrowthMatrix]:
     """Return the linearised equation on the degrees of the symmetry of a wave, and on all others."""
-    about = _about(point)
+    about = _about(point, degree)
     matrix, own = about.deflated(None), np.tile(about.modes % point.equation.basis.symmetry == 0, 2)
-    return [GrowthMatrix(matrix[np.ix_(part, part)], 1) for part in (own, ~own)]
+    return [GrowthMatrix(matrix[np.ix_(part, part)], 1, about.degree) for part in (own, ~own)]
 
 
 @functools.lru_cache(maxsize=COUNTED)

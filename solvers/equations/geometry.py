@@ -253,10 +253,14 @@ class Side(NamedTuple):
 
 
 class GrowthMatrix(NamedTuple):
-    """The linearised equation in a class of perturbations, rotations behind all others, and how often it occurs."""
+    """The linearised equation in a class of perturbations up to a degree, and how often the class occurs.
+
+    Rotations are moved behind all others.
+    """
 
     matrix: Floats
     copies: int
+    degree: int
 
 
 class Densities(Protocol):
@@ -278,8 +282,11 @@ class Densities(Protocol):
         """Return whether rounding determines the unstable counts at a point where no direction is neutral."""
         return True
 
-    def growth_matrices(self, point: "Point") -> Sequence["GrowthMatrix"]:
-        """Return the linearised equation at a point by classes, where growth rates may be complex; else none."""
+    def growth_matrices(self, point: "Point", degree: int | None = None) -> Sequence["GrowthMatrix"]:
+        """Return the linearised equation at a point by classes, where growth rates may be complex; else none.
+
+        Up to a degree, by default one with which counts are right.
+        """
         return ()
 
     def unstable_along(self, points: Sequence["Point"]) -> list[Counts]:

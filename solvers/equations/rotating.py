@@ -36,8 +36,9 @@ from .drift_matrix import Complexes
 from .equation import Evaluation, StationaryEquation
 from .significant import SignificantDegrees
 
-# Steps of Newton's method for the angular velocity, and when one is short: relative to the fastest turning.
-STEPS, SHORT = 30, 4.0 * EPS
+# Steps of Newton's method for the angular velocity, when one is short, and when it is rounding if it is no shorter
+# than the one before: relative to the fastest turning.
+STEPS, SHORT, ROUNDING = 30, 4.0 * EPS, 1e-10
 
 
 def rotates_freely(problem: Equation) -> bool:
@@ -174,13 +175,21 @@ class RotatingEquation(CurrentEquation):
             return AtRest(self, drift, self._speed_at_uniform(q))
         spectrum, turned = self._spectrum(drift), self._turned(b)
         speed, fastest = self._first_speed(b, spectrum) if near is None else near, float(np.abs(spectrum).sum())
+        before, sides = np.inf, dict[bool, float]()
         for _ in range(STEPS):
             rest = AtRest(self, drift, speed)
             image, change = (self.scales * each[self._places] for each in (rest.moments, rest.faster))
-            step = -float(image @ turned) / float(change @ turned)
-            if not abs(step) > SHORT * (1.0 + fastest + abs(speed)):
+            missed = float(image @ turned)
+            step = -missed / float(change @ turned)
+            size, scale = abs(step), 1.0 + fastest + abs(speed)
+            # Where the density hardly changes with omega steps get no smaller than its rounding.
+            slow = size >= 0.5 * before
+            if not size > SHORT * scale or (slow and size <= ROUNDING * scale):
                 return rest
-            speed += step
+            sides[missed > 0.0], before, speed = speed, size, speed + step
+            # Steps that do not get smaller, or leap, pass the angular velocity: it is between those on both sides.
+            if len(sides) == 2 and (slow or not min(sides.values()) < speed < max(sides.values())):
+                speed = 0.5 * sum(sides.values())
         return AtRest(self, drift, np.nan)
 
     def _first_speed(self, b: Floats, spectrum: Complexes) -> float:

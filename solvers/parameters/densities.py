@@ -108,9 +108,9 @@ class AlongParameter(Densities):
         """Return whether rounding determines the unstable counts at a point where no direction is neutral."""
         return self._densities.is_counted(frozen(point))
 
-    def growth_matrices(self, point: Point) -> Sequence[GrowthMatrix]:
+    def growth_matrices(self, point: Point, degree: int | None = None) -> Sequence[GrowthMatrix]:
         """Return the linearised equation at a point by classes, where growth rates may be complex; else none."""
-        return self._densities.growth_matrices(frozen(point))
+        return self._densities.growth_matrices(frozen(point), degree)
 
     def blocks_of(self, point: Point) -> Any:
         """Return all symmetry blocks at a point."""

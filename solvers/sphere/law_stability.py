@@ -38,12 +38,15 @@ def is_counted(point: Point) -> bool:
     return not any(signs.neutral for signs in _signs(point, NEUTRAL))
 
 
-def growth_matrices(point: Point) -> list[GrowthMatrix]:
+def growth_matrices(point: Point, degree: int | None = None) -> list[GrowthMatrix]:
     """Return the linearised equation by azimuthal order."""
     moments, _ = point.by_degree
-    about = _linearisation(point, counting_degree(int(np.flatnonzero(np.abs(moments) > RESOLVED)[-1])))
+    counting = counting_degree(int(np.flatnonzero(np.abs(moments) > RESOLVED)[-1]))
+    about = _linearisation(point, counting if degree is None else degree)
     orders = range(about.last_sector + 1)
-    return [GrowthMatrix(about.deflated(order), repetitions(about.dimension, order)) for order in orders]
+    return [
+        GrowthMatrix(about.deflated(order), repetitions(about.dimension, order), about.degree) for order in orders
+    ]
 
 
 @functools.lru_cache(maxsize=COUNTED)

@@ -17,6 +17,7 @@ from .events import turns_freely
 from .extended import ExtendedEquation
 from .folds import fold_start
 from .following import behind_start, follow, turned_back
+from .hopf import hopf_start
 from .knots import Knot, Side, extended, vertical
 from .line_starts import transition_start
 from .meetings import folded_end, meeting_of, meeting_short_of, separation
@@ -117,6 +118,7 @@ STARTS: dict[str, Callable[[Start, Plane], Point | End]] = {
     "transition": transition_start,
     "threshold": threshold_start,
     "branch point": branch_point_start,
+    "Hopf": hopf_start,
 }
 
 

@@ -92,9 +92,23 @@ def follow(
                 "go on"
             )
             break
-        if long_enough and _closes(side, start, arc):
+        if _ends_at_event(side, known) or (long_enough and _closes(side, start, arc)):
             break
     return side
+
+
+def _ends_at_event(side: Side, known: int) -> bool:
+    """Return whether a curve of Hopf bifurcations ends behind a number of knots, at an event, and end it if so.
+
+    It does where the pair of growth rates becomes real.
+    """
+    ends = (each for each in side.knots[known:] if each.event is not None and each.event.type == "Bogdanov-Takens")
+    end = next(ends, None)
+    if end is None or extended(end.point).kind != "Hopf":
+        return False
+    _cut(side, end.point.arclength + KNOWN)
+    side.outcome = Outcome.JOINED_BRANCH
+    return True
 
 
 def _closes(side: Side, start: Point, arc: Arc) -> bool:

@@ -126,13 +126,10 @@ def start_of(given: SpecialPoint | OrganisingPoint | CurvePoint) -> Start:
             "no curve of special points leaves an endpoint; start from a fold, a transition or a branch point, "
             "such as diagram.events('fold')[0]"
         )
-    if given.type == "Hopf":
-        raise InvalidInput(
-            "curves of Hopf points are not followed; start from a fold, a transition or a branch point, such as "
-            "diagram.events('fold')[0]"
-        )
     problem = given.problem.at(coupling=given.coupling)
-    kinds: dict[str, CurveType] = {"fold": "fold", "transition": "transition", "branch point": "branch point"}
+    kinds: dict[str, CurveType] = {
+        "fold": "fold", "transition": "transition", "branch point": "branch point", "Hopf": "Hopf"
+    }  # fmt: skip
     second = _pair(given.other_cosine, given.other_sine)
     start = Start(problem, kinds[given.type], given.parameter, (given.cosine, given.sine), second, given.layout)
     return start._replace(kind="threshold") if start.kind == "branch point" and start.uniform else start

@@ -11,10 +11,11 @@ from meanfield import (
     External,
     InvalidInput,
     Kuramoto,
+    Outcome,
     PhaseLag,
     Transformer,
 )
-from solvers import bifurcation_diagram, curve
+from solvers import bifurcation_diagram, curve, phase_diagram
 from tests import oracles
 
 POINTS = 141
@@ -66,8 +67,51 @@ def test_rotators_in_a_field_begin_to_turn_together():
     text = diagram.summary()
     assert "unstable (2 directions) from" in text
     assert "Hopf" in text
-    with pytest.raises(InvalidInput, match="curves of Hopf points are not followed"):
-        curve(event, "noise", (0.3, 0.8))
+
+
+def test_the_oscillation_of_rotators_begins_along_a_curve_that_ends_at_a_double_zero(tmp_path):
+    """Its points have an imaginary pair by collocation, and at its end two rates that vanish together."""
+    (event,) = bifurcation_diagram(ROTATORS, (0.0, 4.0), rates=False).events("Hopf")
+    found = curve(event, "frequency", (0.0, 2.0))
+    assert found.type == "Hopf"
+    assert found.first_outcome is Outcome.JOINED_BRANCH
+    for row in range(1, len(found), 3):
+        change, rates = growth_rates(found.point(row).problem, found.cosine[row], found.sine[row])
+        assert change < 1e-11 * POINTS**2
+        complex_ones = rates[np.abs(rates.imag) > 1e-3]
+        assert np.abs(complex_ones.real).min() < 1e-10
+    (end,) = found.special_points
+    assert (end.type, end.status) == ("Bogdanov-Takens", "converged")
+    _, rates = growth_rates(end.problem, end.cosine, end.sine)
+    assert np.count_nonzero(np.abs(rates) < 1e-5) == 2
+    # The same point is found on the curve of folds that ends there as well.
+    fold = curve(end, "frequency", (0.0, 2.0))
+    assert fold.type == "fold"
+    assert min(np.abs(point.values / end.values - 1.0).max() for point in fold.special_points) < 1e-9
+    middle = float(found.first[len(found) // 2])
+    there = bifurcation_diagram(
+        ROTATORS.replace(velocity=CommonFrequency(Kuramoto(), middle)), (0.0, 4.0), rates=False
+    )
+    assert there.events("Hopf")[0].coupling == pytest.approx(float(found.second[len(found) // 2]), rel=1e-10)
+    with pytest.raises(InvalidInput, match="is one of Hopf bifurcations"):
+        found.save(tmp_path / "hopf.auto")
+
+
+def test_the_curve_of_waves_that_pulsate_ends_where_the_pair_is_real():
+    diagram = bifurcation_diagram(WAVES, relative=(0.4, 1.8), rates=False)
+    found = curve(diagram.events("Hopf")[0], "lag", (0.1, 0.3))
+    for row in range(1, len(found), 4):
+        change, rates = growth_rates(found.point(row).problem, found.cosine[row], found.sine[row])
+        assert change < 1e-11 * POINTS**2
+        assert np.abs(rates[np.abs(rates.imag) > 1e-3].real).min() < 1e-9
+    assert "Bogdanov-Takens" in {point.type for point in found.special_points}
+
+
+def test_phase_diagrams_have_the_regions_in_which_nothing_is_at_rest():
+    found = phase_diagram(ROTATORS, ("frequency", (0.8, 1.6)), coupling=(0.5, 2.5), sections=3)
+    assert "Hopf" in {each.type for each in found.curves}
+    assert sorted(region.stable for region in found.regions) == [0, 1]
+    assert all(region.agrees for region in found.regions)
 
 
 def test_the_slowest_rate_is_zero_at_a_hopf_point():
