@@ -16,7 +16,7 @@ from ..arguments import checked
 from ..equations import has_free_energy
 from ..records import FREE_ENERGY_GAP
 from ..records.curves import FINER, SAME_VALUE, Curve, OrganisingPoint
-from ..records.phase_diagram import PhaseDiagram, Region
+from ..records.phase_diagram import NO_STABLE_STATE, PhaseDiagram, Region
 from .appearance import COLOURS, STRONG, plain_frame
 from .captions import branch_name, caption_parts_over, joined, legend_above
 from .phase_names import scaled, scaled_point, write_names
@@ -29,6 +29,8 @@ Floats = NDArray[np.float64]
 
 # The tint of the uniform state, and the share of a colour of the palette in those of the others.
 UNIFORM_TINT, SHARE = "#F4F4F1", 0.24
+# That of regions in which no state is stable.
+UNSTABLE_TINT = "#E4E0EA"
 HATCH, DOUBT = "//////", "..."
 # Width and dashes of curves by type, and their names in the legend.
 LINES: dict[str, tuple[float, Any, str]] = {
@@ -141,9 +143,9 @@ def _tints(diagram: PhaseDiagram) -> dict[str, str]:
     """Return the tint of each minimiser: that of the uniform state, or a light colour of the palette."""
     from matplotlib.colors import to_hex, to_rgb
 
-    labels = list(dict.fromkeys(region.minimiser for region in diagram.regions))
-    others = [label for label in labels if label not in ("uniform", "")]
-    tints = {"uniform": UNIFORM_TINT, "": "white"}
+    labels = list(dict.fromkeys(region.phase for region in diagram.regions))
+    others = [label for label in labels if label not in ("uniform", NO_STABLE_STATE, "")]
+    tints = {"uniform": UNIFORM_TINT, NO_STABLE_STATE: UNSTABLE_TINT, "": "white"}
     for number, label in enumerate(others):
         colour = np.array(to_rgb(COLOURS[number % len(COLOURS)]))
         tints[label] = to_hex(tuple(SHARE * colour + (1.0 - SHARE)))
@@ -160,7 +162,7 @@ def _fill(ax: "Axes", region: Region, tints: dict[str, str]) -> None:
         for x, lower, upper in region.strips()
     ]
     # One path, so that the hatching goes on from strip to strip; its edge hides the seams.
-    path, tint = Path.make_compound_path(*(Path(strip, closed=True) for strip in strips)), tints[region.minimiser]
+    path, tint = Path.make_compound_path(*(Path(strip, closed=True) for strip in strips)), tints[region.phase]
     ax.add_patch(PathPatch(path, facecolor=tint, edgecolor=tint, linewidth=0.6, zorder=0.5))
     if region.stable is not None and region.stable > 1:
         ax.add_patch(PathPatch(path, facecolor="none", edgecolor="0.55", hatch=HATCH, linewidth=0.0, zorder=0.6))
@@ -303,6 +305,13 @@ def _frame(ax: "Axes", diagram: PhaseDiagram) -> None:
     ax.tick_params(labelsize=9)
 
 
+def _explained(phase: str, what: str) -> str:
+    """Return the name of a tint: the state that is the lowest or stable, that none is, or that none is known."""
+    if phase in (NO_STABLE_STATE, ""):
+        return phase or "not known"
+    return f"{what}: {branch_name(phase)}"
+
+
 def _explain(
     ax: "Axes",
     diagram: PhaseDiagram,
@@ -321,7 +330,7 @@ def _explain(
             facecolor=tint,
             edgecolor="0.6",
             linewidth=0.5,
-            label=f"{what}: {branch_name(label)}" if label else "not known",
+            label=_explained(label, what),
         )
         for label, tint in tints.items()
     ]

@@ -57,13 +57,13 @@ def write_names(
     for point in named:
         _name_point(ax, diagram, point, named, taken, size)
     for region in diagram.regions:
-        text = branch_name(region.minimiser)
+        text = branch_name(region.phase)
         extra = region.stable - 1 if region.stable and has_free_energy(diagram.problem) else 0
         further = [f"{text}\n{extra} more stable", text] if extra > 0 else [text]
         inside = _raster(diagram, region) & ~taken
         for name in further:
             place = _room(inside, _box(name, 9.0, size))
-            if region.minimiser and place is not None:
+            if region.phase and place is not None:
                 x, y = _unscaled(diagram, *place)
                 ax.text(x, y, name, ha="center", va="center", fontsize=9, color="0.15", zorder=4.0)
                 break

@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
+# What a region is in which nothing settles at a stationary state.
+NO_STABLE_STATE = "no stable state"
 # The columns of tables of curves, between which those of the place, moments and observables stand.
 CURVE_COLUMNS = ("curve", "type", "point")
 CURVE_RESULTS = ("unstable", "residual", "modes", "label", "curve_label")
@@ -74,8 +76,15 @@ class Region(Record):
     agrees: bool | None = None
 
     @property
+    def phase(self) -> str:
+        """The minimiser, ``no stable state`` where none is, and the empty text where that is not known."""
+        return NO_STABLE_STATE if self.stable == 0 else self.minimiser
+
+    @property
     def name(self) -> str:
         """The region in words, such as ``1-cluster, 2 stable states``."""
+        if self.stable == 0:
+            return NO_STABLE_STATE
         count = "an unknown number of" if self.stable is None else str(self.stable)
         return f"{self.minimiser or 'unknown'}, {count} stable state{'' if self.stable == 1 else 's'}"
 

@@ -57,6 +57,7 @@ def curves_of(window: Window, count: int, search: bool, watch: Watch) -> Found:
         _follow(found, section, watch)
         _follow_exchanges(found, section)
     _follow_tricritical(found)
+    _follow_double_rates(found)
     for value in window.freeing:
         follow_zero_field(found, value)
     _follow_cusps(found)
@@ -109,6 +110,18 @@ def _follow_tricritical(found: Found) -> None:
             if kind not in known:
                 origin = f"from the tricritical point at {point.values[0]:.6g}"
                 add_curve(found, origin, point, f"the {kind} of the branch born at a branch point", type=kind)
+
+
+def _follow_double_rates(found: Found) -> None:
+    """Follow the curves of folds or branch points in which those of Hopf bifurcations end.
+
+    No branch in the coupling need have such folds: those of states that are there between two couplings alone.
+    """
+    for point in [point for point in found.points if point.type == "Bogdanov-Takens"]:
+        known = {each.type for each in found.curves if _ends_in(found, each, point)}
+        if known == {"Hopf"}:
+            origin = f"from the Bogdanov-Takens point at {point.values[0]:.6g}"
+            add_curve(found, origin, point, "the curve on which the growth rate zero is a double one")
 
 
 def _follow_cusps(found: Found) -> None:

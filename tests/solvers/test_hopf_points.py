@@ -111,6 +111,8 @@ def test_phase_diagrams_have_the_regions_in_which_nothing_is_at_rest():
     found = phase_diagram(ROTATORS, ("frequency", (0.8, 1.6)), coupling=(0.5, 2.5), sections=3)
     assert "Hopf" in {each.type for each in found.curves}
     assert sorted(region.stable for region in found.regions) == [0, 1]
+    assert {region.phase for region in found.regions} == {"primary", "no stable state"}
+    assert "no stable state" in found.summary()
     assert all(region.agrees for region in found.regions)
 
 
@@ -150,3 +152,15 @@ def test_random_hopf_points_are_those_of_the_collocated_equation():
         assert all(map(is_hopf, events))
         found += len(events)
     assert found > 8
+
+
+def test_the_phase_diagram_of_rotators_has_the_folds_that_no_branch_in_the_coupling_meets():
+    """They begin where the curve of Hopf bifurcations ends, and bound the frequencies at which rotators may rest."""
+    found = phase_diagram(ROTATORS, ("frequency", (0.0, 1.0)), coupling=(0.5, 3.5), sections=3, examine=False)
+    (double,) = [point for point in found.special_points if point.type == "Bogdanov-Takens"]
+    assert {each.type for each in found.curves} == {"Hopf", "fold"}
+    (fold,) = [each for each in found.curves if each.type == "fold"]
+    assert any("Bogdanov-Takens" in origin for origin in found.origins)
+    assert min(np.abs(point.values - double.values).max() for point in fold.special_points) < 1e-9
+    wide = [region for region in found.regions if region.area > 0.01]
+    assert sorted(region.stable for region in wide) == [0, 1]
