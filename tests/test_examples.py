@@ -199,6 +199,18 @@ def test_nematic_in_a_field(pyplot: Any) -> None:
     assert visible(pyplot.gcf().axes[0])
 
 
+def test_active_rotators(pyplot: Any) -> None:
+    """Densities settle where a state is stable, and do not where none is."""
+    space = run(23)
+    diagram, runs = space["found"], space["runs"]
+    assert {curve.type for curve in diagram.curves} == {"Hopf", "fold"}
+    assert space["double"].status == "converged"
+    ranges = [float(np.ptp(moment[times > 40.0])) for times, moment in runs]
+    assert ranges[0] < 1e-2
+    assert min(ranges[1:]) > 1.0
+    assert all(visible(axes) for axes in pyplot.gcf().get_axes())
+
+
 def test_particles(pyplot: Any) -> None:
     space = run(6)
     figure = pyplot.gcf()
