@@ -2,12 +2,13 @@ r"""
 Where active rotators begin to turn together
 ============================================
 
-Rotators with the common frequency :math:`\omega` in a field :math:`a\cos\theta`, coupled by :math:`-\kappa\cos`, with
-noise D (Shinomoto and Kuramoto, Progress of Theoretical Physics 75, 1986). At weak coupling their density rests and
-carries a current. At strong coupling and small :math:`\omega` they rest in the field together; at a larger one no
-density rests, and a pulse goes around. The rest ends in a Hopf bifurcation at large :math:`\omega`, where the pulse
-begins as an oscillation with a frequency of its own, and in a fold at small :math:`\omega`, where the pulse
-lingers beside the state that has just vanished. Both curves meet at a Bogdanov-Takens point.
+Rotators with the common frequency :math:`\omega` in the potential :math:`a\cos\theta`, coupled by
+:math:`-\kappa\cos`, with noise D (Shinomoto and Kuramoto, Progress of Theoretical Physics 75, 1986). At weak
+coupling their density rests and carries a current. At strong coupling and small :math:`\omega` they rest in the
+field together; at a larger one no density rests, and a pulse goes around. The rest ends in a Hopf bifurcation
+at large :math:`\omega`, where the pulse begins as an oscillation with a frequency of its own, and in a fold at
+small :math:`\omega`, where the pulse lingers beside the state that has just vanished. Both curves meet at a
+Bogdanov-Takens point.
 """
 
 import matplotlib.pyplot as plt
