@@ -52,24 +52,25 @@ def growth_matrices(point: Point, degree: int | None = None) -> list[GrowthMatri
 
 
 @functools.lru_cache(maxsize=COUNTED)
-def _signs(point: Point) -> tuple[Signs, Signs]:
+def _signs(point: Point, neutral: float) -> tuple[Signs, Signs]:
     """Return the signs of growth rates on the degrees of the symmetry of a wave, and on all others."""
-    own, others = (signs_in(each.matrix) for each in growth_matrices(point))
+    least = neutral * point.equation.problem.positive_noise
+    own, others = (signs_in(each.matrix, least) for each in growth_matrices(point))
     return own, others
 
 
 def unstable_counts(point: Point, neutral: float = NEUTRAL) -> Counts:
     """Return the numbers of growing directions of the symmetry of a wave, and of all others.
 
-    Those within rounding of zero do not count.
+    Those up to ``neutral`` of the noise, or within rounding of zero, do not count.
     """
-    own, others = _signs(point)
+    own, others = _signs(point, neutral)
     return Counts(own.growing, others.growing)
 
 
 def is_counted(point: Point) -> bool:
     """Return whether no eigenvalue but that of rotation is within rounding of zero."""
-    return not any(signs.neutral for signs in _signs(point))
+    return not any(signs.neutral for signs in _signs(point, NEUTRAL))
 
 
 def blocks_of(point: Point) -> list[Block]:

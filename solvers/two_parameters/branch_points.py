@@ -66,6 +66,11 @@ class BranchPointSystem(SingularSystem):
         """The derivatives of h in the unknowns of the state, and in x and q."""
         return self.block.slopes(self.null)
 
+    @computed_once
+    def double_rate(self) -> float:
+        """The number that vanishes where the growth rate zero is a double one; one where rates are real."""
+        return self.block.double_rate(self.null) if isinstance(self.block, CurrentBlock) else 1.0
+
     @property
     def normal(self) -> Floats:
         """The normal in x and q to the null vector of the derivatives, (2,), also where J is singular."""
@@ -150,8 +155,7 @@ class BranchPointEquation(SingularEquation):
     def _double_rate(self, point: Point) -> float:
         found = self.system(point.unknowns_on(self)[0], point.q)
         assert isinstance(found, BranchPointSystem)
-        assert isinstance(found.block, CurrentBlock)
-        return found.block.double_rate(found.null)
+        return found.double_rate
 
     def _turning(self, about_other: bool, point: Point) -> tuple[float, float]:
         return self.turning_at(point.unknowns_on(self)[0], point.q, about_other)

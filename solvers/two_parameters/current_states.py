@@ -51,6 +51,11 @@ class CurrentState(LawState):
         return self._at_rest.density
 
     @property
+    def largest(self) -> float:
+        """The size of the linearised equation over the noise: the square of its degrees."""
+        return float(self.nodal_basis.symmetry * self.nodal_basis.nodes) ** 2
+
+    @property
     def most_nodes(self) -> int:
         """The most nodes on which the state is looked for: its linear equation is dense where the drift is."""
         return MOST

@@ -19,6 +19,8 @@ LET_GO = (
 )
 # Organising points at which a direction of a clustered state is neutral beside those of its curve.
 NEUTRAL = ("mode interaction", "end point", "tricritical")
+# The test that vanishes where the growth rate zero is a double one.
+DOUBLE_RATE = ("Bogdanov-Takens", None)
 # Unknowns at a point of a curve are known to this: near organising points equations are ill-conditioned.
 KNOWN = 1e-9
 # States of a curve below this vanish at an event where the confinement does.
@@ -183,8 +185,11 @@ def _same_event(one: Knot, other: Knot) -> bool:
 def _unexplained(last: Knot, knot: Knot) -> bool:
     """Return whether the number of unstable directions changes between two knots, by other than a fold.
 
-    States of a line pass through folds, at which one direction changes.
+    States of a line pass through folds, at which one direction changes. At a point with a double growth rate zero,
+    such as the first of a curve that starts there, either number is right.
     """
+    if any(abs(each.tests.get(DOUBLE_RATE, 1.0)) <= KNOWN for each in (last, knot)):
+        return False
     equation, states = extended(knot.point), _changed_states(last, knot)
     if equation.kind != "transition":
         return equation.kind in ("fold", "branch point") and bool(states)

@@ -46,6 +46,14 @@ class FoldSystem(SingularSystem):
         in_moments, in_place = state.response_slopes(weights * left, right / weights)
         return in_moments / weights, in_place
 
+    @computed_once
+    def double_rate(self) -> float:
+        """The number that vanishes where the growth rate zero is a double one; one where rates are real."""
+        (right, left), (state,) = self.null, self.states
+        if not isinstance(state, CurrentState):
+            return 1.0
+        return state.double_rate(right / state.weighted.weights, state.weighted.weights * left)
+
     @property
     def normal(self) -> Floats:
         """Psi times the derivatives of G in x and q, (2,)."""
@@ -101,9 +109,7 @@ class FoldEquation(SingularEquation):
     def _double_rate(self, point: Point) -> float:
         found = self.system(point.unknowns_on(self)[0], point.q)
         assert isinstance(found, FoldSystem)
-        state, (right, left) = found.states[0], found.null
-        assert isinstance(state, CurrentState)
-        return state.double_rate(right / state.weighted.weights, state.weighted.weights * left)
+        return found.double_rate
 
     def in_bases(self, bases: tuple[Basis, ...]) -> "FoldEquation":
         """Return the same system with another basis of the state."""

@@ -59,7 +59,7 @@ def _turns(state: AtState) -> bool:
 def row_of(point: Point, system: System, layout: Layout | None = None) -> Row:
     """Return a point of a followed curve, with its system there, as a row in the layout of the curve or another."""
     place = system.place
-    sizes = [neutral_up_to(state, system.vanishing) for state in system.states]
+    sizes = [neutral_up_to(state, system.vanishing, system.condition) for state in system.states]
     stationary = _points(system.states, place.problem, sizes)
     counted = stationary
     if place.problem.confinement is not None and all(map(_turns, system.states)):

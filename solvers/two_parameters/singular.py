@@ -13,7 +13,7 @@ which vanishes where J is singular.
 import numpy as np
 from scipy.linalg import lapack
 
-from ..bases import Basis, Floats
+from ..bases import EPS, Basis, Floats
 from ..branches.continuation import length
 from ..execution.computed import computed_once
 from .extended import ExtendedEquation
@@ -43,6 +43,16 @@ class SingularSystem(System):
         r"""The eigenvalue of J that vanishes, :math:`-h/\psi^T u` to first order."""
         right, left = self.null
         return -float(self.residual[-1]) / max(abs(float(left @ right)), float(np.finfo(float).tiny))
+
+    @computed_once
+    def double_rate(self) -> float:
+        """The number that vanishes where the growth rate zero is a double one; one where rates are real."""
+        raise NotImplementedError
+
+    @property
+    def condition(self) -> float:
+        """By how much more than the matrix the eigenvalue that vanishes is changed by rounding."""
+        return 1.0 / max(abs(self.double_rate), EPS)
 
     @computed_once
     def condition_slopes(self) -> tuple[Floats, Floats]:

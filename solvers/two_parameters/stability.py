@@ -31,7 +31,7 @@ ROUNDINGS, ORDERS = 64.0, 4.0
 CRITICAL = 1e-7
 
 
-def neutral_up_to(state: AtState, vanishing: float) -> float:
+def neutral_up_to(state: AtState, vanishing: float, condition: float) -> float:
     """Return the size up to which eigenvalues of the stability matrices of a state do not count as negative.
 
     Parameters
@@ -40,11 +40,10 @@ def neutral_up_to(state: AtState, vanishing: float) -> float:
         The state.
     vanishing
         The eigenvalue that vanishes all along the curve, as it is, to first order; zero if none does.
+    condition
+        By how much more than the matrix that eigenvalue is changed by rounding.
     """
-    coefficients = state.coefficients
-    # Modes that the state has not may be the strongest.
-    largest = max(1.0, float(np.abs(coefficients.attractions).max(initial=0.0)), coefficients.largest)
-    return ROUNDINGS * EPS * largest + ORDERS * abs(vanishing)
+    return ROUNDINGS * EPS * state.largest * condition + ORDERS * abs(vanishing)
 
 
 def stationary_point(state: AtState, problem: Equation, neutral: float = 0.0) -> Point:

@@ -133,6 +133,13 @@ class AtState:
         raise NotImplementedError
 
     @property
+    def largest(self) -> float:
+        """The size of the matrix of which unstable directions are counted."""
+        # Modes that the state has not may be the strongest.
+        attractions = float(np.abs(self.coefficients.attractions).max(initial=0.0))
+        return max(1.0, attractions, self.coefficients.largest)
+
+    @property
     def most_nodes(self) -> int:
         """The most nodes on which the state is looked for."""
         return self.weighted.basis.most_nodes

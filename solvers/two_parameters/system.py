@@ -48,6 +48,11 @@ class System:
         """The eigenvalue of a state that vanishes along the curve, as it is, to first order; zero if none does."""
         return 0.0
 
+    @property
+    def condition(self) -> float:
+        """By how much more than the matrix that eigenvalue is changed by rounding."""
+        return 1.0
+
     @computed_once
     def derivatives(self) -> tuple[Floats, Floats]:
         """The derivatives of the residual in the unknowns, (size, size), and in q, (size,)."""

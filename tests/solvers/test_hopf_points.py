@@ -87,6 +87,7 @@ def test_the_oscillation_of_rotators_begins_along_a_curve_that_ends_at_a_double_
     # The same point is found on the curve of folds that ends there as well.
     fold = curve(end, "frequency", (0.0, 2.0))
     assert fold.type == "fold"
+    assert not any("unstable directions changes" in warning for warning in fold.warnings)
     assert min(np.abs(point.values / end.values - 1.0).max() for point in fold.special_points) < 1e-9
     middle = float(found.first[len(found) // 2])
     there = bifurcation_diagram(
