@@ -124,6 +124,17 @@ def test_the_slowest_rate_is_zero_at_a_hopf_point():
     assert rates[event.point - 1] > 0.0 > rates[event.point + 1]
 
 
+@pytest.mark.parametrize("distance", [1e-2, 1e-4])
+def test_a_pair_that_crosses_in_the_step_of_a_fold_is_no_part_of_it(distance):
+    """Beside a Bogdanov-Takens point, at the coupling 1.65382, a rate falls and a pair rises right behind it."""
+    problem = ROTATORS.replace(velocity=CommonFrequency(Kuramoto(), 0.1), coupling=1.653823007 - distance)
+    events = bifurcation_diagram(problem, (0.0, 0.6), parameter="frequency", rates=False).special_points[:3]
+    told = [(each.type, each.unstable_before, each.unstable_after) for each in events]
+    assert told == [("fold", 0, 1), ("fold", 1, 0), ("Hopf", 0, 2)]
+    assert is_hopf(events[2])
+    assert 0.0 < events[2].value - events[1].value < distance**2
+
+
 def test_waves_pulsate_in_their_frame():
     diagram = bifurcation_diagram(WAVES, relative=(0.4, 1.8), rates=False)
     (event,) = diagram.events("Hopf")
