@@ -16,6 +16,7 @@ from meanfield import (
     Transformer,
 )
 from solvers import bifurcation_diagram, curve, phase_diagram
+from solvers.two_parameters.hopf import invariant_planes
 from tests import oracles
 
 POINTS = 141
@@ -141,6 +142,22 @@ def test_waves_pulsate_in_their_frame():
     assert is_hopf(event)
     along = bifurcation_diagram(WAVES.at(coupling=event.coupling), (0.1, 0.3), parameter="lag", rates=False)
     assert min(abs(each.value - 0.2) for each in along.events("Hopf")) < 1e-11
+
+
+@pytest.mark.parametrize(
+    "pair", [((0.1, 0.3), (-0.3, 0.1)), ((0.1, 0.03), (-0.03, 0.1)), ((0.3, 0.0), (0.0, -0.2))]
+)
+def test_the_plane_of_a_pair_is_invariant_whether_it_is_complex_or_real(pair):
+    """Trace and determinant of the restriction are those of the pair, also where one behind a double zero is real."""
+    generator = np.random.default_rng(5)
+    blocks = np.zeros((7, 7))
+    blocks[:2, :2], blocks[2:, 2:] = pair, np.diag(generator.uniform(-3.0, -1.0, 5))
+    turned = generator.normal(size=(7, 7))
+    matrix = turned @ blocks @ np.linalg.inv(turned)
+    right, left = invariant_planes(matrix, 0.1 + 0.3j)
+    restricted = np.linalg.solve(left.T @ right, left.T @ matrix @ right)
+    assert np.trace(restricted) == pytest.approx(np.trace(pair), abs=1e-12)
+    assert np.linalg.det(restricted) == pytest.approx(np.linalg.det(pair), abs=1e-12)
 
 
 def test_random_hopf_points_are_those_of_the_collocated_equation():
