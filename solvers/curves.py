@@ -47,7 +47,7 @@ def curve(
     ----------
     start
         A special point of a diagram, an organising point or a point of a curve: a fold, a point of equal free
-        energy, or a branch point. Its equation fixes all other parameters.
+        energy, a branch point or a Hopf bifurcation. Its equation fixes all other parameters.
     parameter
         The first parameter, one of ``problem.parameters``, which covers the interval.
     interval

@@ -75,7 +75,7 @@ def test_the_oscillation_of_rotators_begins_along_a_curve_that_ends_at_a_double_
     (event,) = bifurcation_diagram(ROTATORS, (0.0, 4.0), rates=False).events("Hopf")
     found = curve(event, "frequency", (0.0, 2.0))
     assert found.type == "Hopf"
-    assert found.first_outcome is Outcome.JOINED_BRANCH
+    assert found.first_outcome is Outcome.REAL_PAIR
     for row in range(1, len(found), 3):
         change, rates = growth_rates(found.point(row).problem, found.cosine[row], found.sine[row])
         assert change < 1e-11 * POINTS**2
@@ -83,11 +83,13 @@ def test_the_oscillation_of_rotators_begins_along_a_curve_that_ends_at_a_double_
         assert np.abs(complex_ones.real).min() < 1e-10
     (end,) = found.special_points
     assert (end.type, end.status) == ("Bogdanov-Takens", "converged")
+    assert "becomes real" in end.description
     _, rates = growth_rates(end.problem, end.cosine, end.sine)
     assert np.count_nonzero(np.abs(rates) < 1e-5) == 2
     # The same point is found on the curve of folds that ends there as well.
     fold = curve(end, "frequency", (0.0, 2.0))
     assert fold.type == "fold"
+    assert "Hopf bifurcations ends in this one" in fold.special_points[0].description
     assert min(np.abs(point.values / end.values - 1.0).max() for point in fold.special_points) < 1e-9
     middle = float(found.first[len(found) // 2])
     there = bifurcation_diagram(
