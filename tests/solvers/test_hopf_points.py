@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from scipy.optimize import brentq
 
 from meanfield import (
     Circle,
@@ -16,6 +17,8 @@ from meanfield import (
     Transformer,
 )
 from solvers import bifurcation_diagram, curve, phase_diagram
+from solvers.branches.oscillations import hopf_between
+from solvers.equations.geometry import GrowthMatrix
 from solvers.two_parameters.hopf import invariant_planes
 from tests import oracles
 
@@ -160,6 +163,36 @@ def test_the_plane_of_a_pair_is_invariant_whether_it_is_complex_or_real(pair):
     restricted = np.linalg.solve(left.T @ right, left.T @ matrix @ right)
     assert np.trace(restricted) == pytest.approx(np.trace(pair), abs=1e-12)
     assert np.linalg.det(restricted) == pytest.approx(np.linalg.det(pair), abs=1e-12)
+
+
+class Between:
+    """A curve of points of which one rate s is that of growth, and whose equation has as many classes as there are."""
+
+    def __init__(self, *classes):
+        self.first, self.second = (Beside(s, count) for s, count in zip((-0.5, 0.25), classes, strict=True))
+
+    def zero(self, function):
+        return Beside(brentq(lambda s: function(Beside(s, 1)), -0.5, 0.25, xtol=1e-15), 1), 1e-15
+
+
+class Beside:
+    """A point, which is its own equation and densities."""
+
+    def __init__(self, growth, count):
+        self.growth, self.count, self.equation, self.densities = growth, count, self, self
+
+    def growth_matrices(self, point, degree=None):
+        pair = np.array([[self.growth, 2.0, 0.0], [-2.0, self.growth, 0.0], [0.0, 0.0, -1.0]])
+        return [GrowthMatrix(pair, 1, 3), *[GrowthMatrix(-np.eye(3), 2, 3)] * (self.count - 1)]
+
+
+@pytest.mark.parametrize("classes", [(1, 1), (1, 3), (3, 2)])
+def test_points_may_have_different_numbers_of_classes(classes):
+    """On spheres the azimuthal orders in which the interaction matters are more where it is stronger."""
+    (event,) = hopf_between(Between(*classes))
+    assert (event.change, event.kernel_dimension) == (2, 2)
+    assert event.point.growth == pytest.approx(0.0, abs=1e-14)
+    assert "2i" in event.description
 
 
 def test_random_hopf_points_are_those_of_the_collocated_equation():
