@@ -138,6 +138,11 @@ def _of_type(known: Start, type: str | None) -> Start:
     if known.halves:
         types = ("branch point", *types[1:])
     kind = next((each for each in types if each == type), None)
+    if kind is None and (known.organising, type) == ("Bogdanov-Takens", "Hopf"):
+        raise InvalidInput(
+            "curves of Hopf bifurcations are not followed from a Bogdanov-Takens point, in which they end; start "
+            "from a point of the type Hopf of a diagram beside it"
+        )
     if kind is None:
         what = f"a {known.organising}" if known.organising else "such a point"
         raise InvalidInput(f"no curve of the type {shown(type)} leaves {what}; there are {', '.join(types)}")

@@ -90,6 +90,8 @@ def test_the_oscillation_of_rotators_begins_along_a_curve_that_ends_at_a_double_
     _, rates = growth_rates(end.problem, end.cosine, end.sine)
     assert np.count_nonzero(np.abs(rates) < 1e-5) == 2
     # The same point is found on the curve of folds that ends there as well.
+    with pytest.raises(InvalidInput, match="from a point of the type Hopf"):
+        curve(end, "frequency", (0.0, 2.0), type="Hopf")
     fold = curve(end, "frequency", (0.0, 2.0))
     assert fold.type == "fold"
     assert "Hopf bifurcations ends in this one" in fold.special_points[0].description
