@@ -47,7 +47,7 @@ def curve(
     ----------
     start
         A special point of a diagram, an organising point or a point of a curve: a fold, a point of equal free
-        energy, or a branch point. Its equation fixes all other parameters.
+        energy, a branch point or a Hopf bifurcation. Its equation fixes all other parameters.
     parameter
         The first parameter, one of ``problem.parameters``, which covers the interval.
     interval
@@ -138,6 +138,11 @@ def _of_type(known: Start, type: str | None) -> Start:
     if known.halves:
         types = ("branch point", *types[1:])
     kind = next((each for each in types if each == type), None)
+    if kind is None and (known.organising, type) == ("Bogdanov-Takens", "Hopf"):
+        raise InvalidInput(
+            "curves of Hopf bifurcations are not followed from a Bogdanov-Takens point, in which they end; start "
+            "from a point of the type Hopf of a diagram beside it"
+        )
     if kind is None:
         what = f"a {known.organising}" if known.organising else "such a point"
         raise InvalidInput(f"no curve of the type {shown(type)} leaves {what}; there are {', '.join(types)}")

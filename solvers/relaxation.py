@@ -6,11 +6,11 @@ A small perturbation of a stable state decays, modulo a rotation of the state, l
 
 so that distances that are linear in the perturbation (L2, W1, W2) decay at the gap :math:`\mu` and the relative
 entropy, which is quadratic, at :math:`2\mu`. Where not all densities can be followed, on spheres, :math:`\mu` is
-the slowest rate among those that are, see :mod:`.neighbourhood`. To see :math:`\mu` alone, a generic perturbation
-evolves and is rescaled to its first size, until faster modes have decayed and it keeps its shape; then it
-evolves once more and is fitted. The perturbation is kept relative to its size and so small that quadratic terms and
-rounding do not matter. Nothing of the spectrum enters but the time scale: the densities are taken forward by the
-moment equations, see :class:`.evolution.deviations.DeviationPaths`.
+the slowest rate among those that are, see :mod:`.evolution.neighbourhood`. To see :math:`\mu` alone, a generic
+perturbation evolves and is rescaled to its first size, until faster modes have decayed and it keeps its shape; then
+it evolves once more and is fitted. The perturbation is kept relative to its size and so small that quadratic terms
+and rounding do not matter. Nothing of the spectrum enters but the time scale: the densities are taken forward by
+the moment equations, see :class:`.evolution.deviations.DeviationPaths`.
 
 The remainder of other modes, about as slow, falsifies the fit of each distance differently: they are orthogonal
 in none of them. So the same evolution is decomposed into modes as a whole, by the linear map that takes each

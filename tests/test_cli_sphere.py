@@ -179,4 +179,4 @@ def test_the_family_of_the_logarithm_is_vertical(capsys, monkeypatch):
     monkeypatch.setattr(ZonalBasis, "most_nodes", 512)
     out = succeed(capsys, "bifurcation", "logarithmic", *SPHERE, "--coupling", "3", "5", "--no-rates")
     assert "zonal 1: coupling 4 to 4" in out
-    assert "the branch is vertical: a whole family of states exists at this single coupling" in out
+    assert "it is vertical: a whole family of states exists at this single value" in out

@@ -115,8 +115,8 @@ class Diagram(SavedRecord):
         Parameters
         ----------
         type
-            ``branch point`` (BP), ``fold`` (LP), ``transition`` (TR, equal free energy) or ``endpoint`` (EP); these
-            abbreviations, plurals and the other names of the literature mean the same.
+            ``branch point`` (BP), ``fold`` (LP), ``Hopf`` (HB), ``transition`` (TR, equal free energy) or
+            ``endpoint`` (EP); these abbreviations, plurals and the other names of the literature mean the same.
         branch
             Label or index of the branch.
 

@@ -1,4 +1,4 @@
-"""Several steps of continuation in one compiled call, for the equations of :mod:`.compiled_newton`.
+"""Several steps of continuation in one compiled call, for equations of :mod:`solvers.root_finding.compiled_newton`.
 
 A step is what it is in :mod:`.continuation`, up to rounding, where all goes well: the last three points predict the
 next one, and Newton's method, whose first attempt is accepted, finds a state that is resolved. Elsewhere the steps

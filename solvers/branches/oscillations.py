@@ -14,7 +14,7 @@ import numpy.typing as npt
 import scipy.linalg
 
 from ..bases import Floats
-from ..equations.law_eigenvalues import rounding_in
+from ..equations.law_eigenvalues import rounding_in, signs_in
 from .continuation import Point
 from .detection import CurveBetween, Event
 
@@ -35,12 +35,11 @@ def hopf_between(curve: CurveBetween) -> list[Event]:
     """
     found = []
     ends = [point.equation.densities.growth_matrices(point) for point in (curve.first, curve.second)]
-    for number, ((matrix, copies, _), _) in enumerate(zip(*ends, strict=True)):
-        rounding = rounding_in(matrix)
-        growing = [np.count_nonzero(_rates(point, number).real > rounding) for point in (curve.first, curve.second)]
-        low, high = min(growing), max(growing)
+    # Azimuthal orders that one of the points has not decay there.
+    for number, pair in enumerate(zip(*ends, strict=False)):
+        low, high = sorted(signs_in(each.matrix).growing for each in pair)
         if (high - low) % 2 == 0:
-            located = (_located(curve, number, place, copies) for place in range(low, high, 2))
+            located = (_located(curve, number, place, pair[0].copies) for place in range(low, high, 2))
             found += [event for event in located if event is not None]
     return found
 

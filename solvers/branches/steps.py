@@ -50,6 +50,8 @@ KERNEL = 1e-7
 # The way to a more symmetric state is searched up to this share of it or this distance: the eigenvalue of the
 # branch's own direction, which vanishes there as the square of the distance, is then far above rounding.
 BESIDE, NEAREST = 1.0 / 64.0, 1e-3
+# Pairs of complex rates are looked for up to this share of a step from where a real one vanishes.
+APART = 1e-4
 # How often the distance to a more symmetric state is halved.
 HALVINGS = 20
 # Determinants are not quite convex: their lines may miss each other by this share of a step.
@@ -297,10 +299,10 @@ def passage_between(last: Point, point: Point, counts: Counts, new: Counts) -> P
     """Return the events between two neighbouring points with their unstable counts, and what these leave open."""
     events = events_between(last, point, (counts, new))
     running, whole = sum(counts), sum(new) - sum(counts)
-    if not point.equation.symmetric and abs(whole - sum(_change(event, last, point) for event in events)) > 1:
-        events = sorted(
-            [*events, *hopf_between(CurveBetween(last, point))], key=lambda event: event.point.arclength
-        )
+    if not point.equation.symmetric:
+        explained = sum(_change(event, last, point) for event in events)
+        if abs(whole - explained) > 1 or any(event.kind == "fold" for event in events):
+            events = sorted([*events, *_oscillations(last, point, events)], key=lambda event: event.point.arclength)
     for event in events:
         change = _change(event, last, point)
         if not point.equation.symmetric and len(events) == 1 and change == -whole:
@@ -319,6 +321,27 @@ def passage_between(last: Point, point: Point, counts: Counts, new: Counts) -> P
         # A fold changes the stability of one direction of the branch's own symmetry; another event changes it back.
         aside |= last.unstable == point.unstable and not _nearly_neutral(last) and not _nearly_neutral(point)
     return Passage(last, point, (counts, new), events, missing, neutral, aside)
+
+
+def _oscillations(last: Point, point: Point, events: Sequence[Event]) -> list[Event]:
+    """Return the Hopf bifurcations between two points, on both sides of the other events there.
+
+    A real rate that vanishes there is one of those by whose order pairs are told: one that rises and a pair that
+    falls leave the count as a single one that falls does.
+    """
+    room, begin, parts = APART * (point.arclength - last.arclength), last, []
+    for event in events:
+        sides = (point_between(last, point, event.point.arclength + side * room) for side in (-1.0, 1.0))
+        before, after = (event.point if beside is None else beside for beside in sides)
+        parts.append((begin, before))
+        begin = after
+    parts.append((begin, point))
+    return [
+        found
+        for first, second in parts
+        if first.arclength < second.arclength
+        for found in hopf_between(CurveBetween(first, second))
+    ]
 
 
 def nearly_crosses(event: Event) -> bool:

@@ -316,7 +316,7 @@ class Path:
         return _united([significant_among(problem, degrees) for problem in self.samples])
 
     def starting(self, admissible: Any, symmetry: int, least: int = 0) -> SignificantDegrees:
-        """Return the degrees significant somewhere to begin with, see :func:`.significant.starting_degrees`."""
+        """Return the degrees significant somewhere to begin with, see :mod:`solvers.equations.significant`."""
         first = _united([starting_degrees(problem, admissible, symmetry, least) for problem in self.samples])
         return first if first.complete or not first.degrees.size else self.significant(admissible(first.reach))
 

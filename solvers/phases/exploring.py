@@ -128,8 +128,10 @@ def _follow_cusps(found: Found) -> None:
     """Follow the lines that end in cusps at which a stable state splits, unless one is known to.
 
     On some the parameter has one value, at which the confinement has a symmetry that it has not beside, so that no
-    section meets them.
+    section meets them. Without a free energy there are none.
     """
+    if found.window.problem.lacks(Capability.FREE_ENERGY):
+        return
     for point in [point for point in found.points if point.type == "cusp" and point.status == "converged"]:
         if found.window.vanishes(float(point.values[0])):
             # States of all orientations are born there, and are no two.

@@ -2,9 +2,9 @@ r"""Newton's method for even states of few modes on the circle, compiled: :func:
 
 For some tens of modes numpy takes several times as long to be called as to compute. All of an iteration is in
 :func:`iterate`: the field on the nodes and the moments by products with one table, the Jacobian of moments at sums
-and differences, and its elimination with the inertia, see :mod:`.elimination`; the full bordered matrix where J is
-singular to working precision. Where the inertia is in doubt nothing is decided here, and the iteration is left to
-LAPACK. Importing this loads numba.
+and differences, and its elimination with the inertia, see :mod:`solvers.linear_algebra.elimination`; the full
+bordered matrix where J is singular to working precision. Where the inertia is in doubt nothing is decided here, and
+the iteration is left to LAPACK. Importing this loads numba.
 
 Even cosines agree at :math:`\theta` and :math:`\pi - \theta`, odd ones differ in sign: fields and moments are sums
 over the even and the odd ones on half of the nodes.
@@ -137,7 +137,7 @@ def _exponentiate(
 ) -> tuple[bool, float]:
     """Write e^f - 1 on the nodes for a small field, else e^(f - shift); return whether it is small, and the shift.
 
-    The same rules as in :meth:`.bases.CosineBasis.gibbs`.
+    The same rules as in :meth:`solvers.bases.CosineBasis.gibbs`.
     """
     for i in range(b.size):
         field[cells[i] % 2, cells[i] // 2] = factor * signed_scales[i] * b[i]

@@ -43,6 +43,7 @@ WORDS = {
     "mode interaction": "two modes are critical together",
     "Bogdanov-Takens": "a curve of Hopf bifurcations ends in this one",
 }
+PAIR = "the pair of growth rates becomes real, and the curve ends in one of folds or branch points"
 NO_FIELD = "states of all orientations are born there, where nothing confines"
 
 
@@ -243,7 +244,8 @@ def _told(knot: Knot, kind: CurveType, label: str, plane: Plane, points: list[Or
         return _passing(passed, row, label, plane, points)
     row.label = event.type
     through = (label,) if event.mode is None else (label, threshold_label(event.mode))
-    points.append(organising(row, event.type, plane, knot.bounds, through, WORDS[event.type], _further(knot, kind)))
+    text = PAIR if kind == "Hopf" else WORDS[event.type]
+    points.append(organising(row, event.type, plane, knot.bounds, through, text, _further(knot, kind)))
     return row
 
 

@@ -107,7 +107,7 @@ def _ends_at_event(side: Side, known: int) -> bool:
     if end is None or extended(end.point).kind != "Hopf":
         return False
     _cut(side, end.point.arclength + KNOWN)
-    side.outcome = Outcome.JOINED_BRANCH
+    side.outcome = Outcome.REAL_PAIR
     return True
 
 

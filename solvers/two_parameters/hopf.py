@@ -188,25 +188,31 @@ def invariant_planes(matrix: Floats, near: complex) -> Borders:
     other = int(np.argmin(distances))
     rest = np.delete(values, [one, other])
     mean, apart = 0.5 * (values[one] + values[other]), abs(values[one] - values[other])
-    together = apart <= CLOSE * float(np.abs(rest - mean).min())
-    shift = complex(mean) if together else complex(values[one])
-    shifted = matrix - (shift + rounding_in(matrix)) * np.eye(len(matrix))
-    if together:
-        shifted = shifted.real
-    factors = scipy.linalg.lu_factor(shifted, check_finite=False)
-    start = np.eye(len(matrix), 2) + 1.0 / (1.0 + np.arange(2 * len(matrix)).reshape(-1, 2))
-    right = left = start if together else start[:, 0].astype(complex)
-    for _ in range(ITERATIONS * (3 if together else 1)):
-        right = _orthonormal(scipy.linalg.lu_solve(factors, right, check_finite=False))
-        left = _orthonormal(scipy.linalg.lu_solve(factors, left, trans=1, check_finite=False))
-    if together:
+    if apart <= CLOSE * float(np.abs(rest - mean).min()):
+        start = np.eye(len(matrix), 2) + 1.0 / (1.0 + np.arange(2 * len(matrix)).reshape(-1, 2))
+        return _inverse_iteration(matrix, float(mean.real), start, 3 * ITERATIONS)
+    start = 1.0 + np.eye(len(matrix), 1)
+    if values[one].imag == 0.0:
+        # Real rates have an eigenvector each.
+        pairs = [_inverse_iteration(matrix, float(values[at].real), start, ITERATIONS) for at in (one, other)]
+        right, left = (np.linalg.qr(np.column_stack(each))[0] for each in zip(*pairs, strict=True))
         return right, left
-    first, second = (np.linalg.qr(np.column_stack([each.real, each.imag]))[0] for each in (right, left))
-    return first, second
+    found = _inverse_iteration(matrix, complex(values[one]), start.astype(complex), ITERATIONS)
+    right, left = (np.linalg.qr(np.column_stack([each.real, each.imag]))[0] for each in found)
+    return right, left
 
 
-def _orthonormal(vectors: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    return np.asarray(vectors / np.linalg.norm(vectors) if vectors.ndim == 1 else np.linalg.qr(vectors)[0])
+def _inverse_iteration(
+    matrix: Floats, value: complex, start: npt.NDArray[Any], iterations: int
+) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
+    """Return bases of the invariant space of the eigenvalues nearest to a value, and of that of the transpose."""
+    shifted = matrix - (value + rounding_in(matrix)) * np.eye(len(matrix))
+    factors = scipy.linalg.lu_factor(shifted, check_finite=False)
+    right = left = start
+    for _ in range(iterations):
+        right = np.linalg.qr(scipy.linalg.lu_solve(factors, right, check_finite=False))[0]
+        left = np.linalg.qr(scipy.linalg.lu_solve(factors, left, trans=1, check_finite=False))[0]
+    return right, left
 
 
 def hopf_start(start: Start, plane: Plane) -> Point | End:

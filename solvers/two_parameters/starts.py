@@ -123,8 +123,8 @@ def start_of(given: SpecialPoint | OrganisingPoint | CurvePoint) -> Start:
         return _of_organising(given)
     if given.type == "endpoint":
         raise InvalidInput(
-            "no curve of special points leaves an endpoint; start from a fold, a transition or a branch point, "
-            "such as diagram.events('fold')[0]"
+            "no curve of special points leaves an endpoint; start from a fold, a transition, a branch point or a "
+            "Hopf point, such as diagram.events('fold')[0]"
         )
     problem = given.problem.at(coupling=given.coupling)
     kinds: dict[str, CurveType] = {

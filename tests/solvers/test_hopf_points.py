@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from scipy.optimize import brentq
 
 from meanfield import (
     Circle,
@@ -16,6 +17,9 @@ from meanfield import (
     Transformer,
 )
 from solvers import bifurcation_diagram, curve, phase_diagram
+from solvers.branches.oscillations import hopf_between
+from solvers.equations.geometry import GrowthMatrix
+from solvers.two_parameters.hopf import invariant_planes
 from tests import oracles
 
 POINTS = 141
@@ -74,7 +78,7 @@ def test_the_oscillation_of_rotators_begins_along_a_curve_that_ends_at_a_double_
     (event,) = bifurcation_diagram(ROTATORS, (0.0, 4.0), rates=False).events("Hopf")
     found = curve(event, "frequency", (0.0, 2.0))
     assert found.type == "Hopf"
-    assert found.first_outcome is Outcome.JOINED_BRANCH
+    assert found.first_outcome is Outcome.REAL_PAIR
     for row in range(1, len(found), 3):
         change, rates = growth_rates(found.point(row).problem, found.cosine[row], found.sine[row])
         assert change < 1e-11 * POINTS**2
@@ -82,12 +86,16 @@ def test_the_oscillation_of_rotators_begins_along_a_curve_that_ends_at_a_double_
         assert np.abs(complex_ones.real).min() < 1e-10
     (end,) = found.special_points
     assert (end.type, end.status) == ("Bogdanov-Takens", "converged")
+    assert "becomes real" in end.description
     _, rates = growth_rates(end.problem, end.cosine, end.sine)
     assert np.count_nonzero(np.abs(rates) < 1e-5) == 2
     # The same point is found on the curve of folds that ends there as well.
+    with pytest.raises(InvalidInput, match="from a point of the type Hopf"):
+        curve(end, "frequency", (0.0, 2.0), type="Hopf")
     fold = curve(end, "frequency", (0.0, 2.0))
     assert fold.type == "fold"
     assert not any("unstable directions changes" in warning for warning in fold.warnings)
+    assert "Hopf bifurcations ends in this one" in fold.special_points[0].description
     assert min(np.abs(point.values / end.values - 1.0).max() for point in fold.special_points) < 1e-9
     middle = float(found.first[len(found) // 2])
     there = bifurcation_diagram(
@@ -125,12 +133,69 @@ def test_the_slowest_rate_is_zero_at_a_hopf_point():
     assert rates[event.point - 1] > 0.0 > rates[event.point + 1]
 
 
+@pytest.mark.parametrize("distance", [1e-2, 1e-4])
+def test_a_pair_that_crosses_in_the_step_of_a_fold_is_no_part_of_it(distance):
+    """Beside a Bogdanov-Takens point, at the coupling 1.65382, a rate falls and a pair rises right behind it."""
+    problem = ROTATORS.replace(velocity=CommonFrequency(Kuramoto(), 0.1), coupling=1.653823007 - distance)
+    events = bifurcation_diagram(problem, (0.0, 0.6), parameter="frequency", rates=False).special_points[:3]
+    told = [(each.type, each.unstable_before, each.unstable_after) for each in events]
+    assert told == [("fold", 0, 1), ("fold", 1, 0), ("Hopf", 0, 2)]
+    assert is_hopf(events[2])
+    assert 0.0 < events[2].value - events[1].value < distance**2
+
+
 def test_waves_pulsate_in_their_frame():
     diagram = bifurcation_diagram(WAVES, relative=(0.4, 1.8), rates=False)
     (event,) = diagram.events("Hopf")
     assert is_hopf(event)
     along = bifurcation_diagram(WAVES.at(coupling=event.coupling), (0.1, 0.3), parameter="lag", rates=False)
     assert min(abs(each.value - 0.2) for each in along.events("Hopf")) < 1e-11
+
+
+@pytest.mark.parametrize(
+    "pair", [((0.1, 0.3), (-0.3, 0.1)), ((0.1, 0.03), (-0.03, 0.1)), ((0.3, 0.0), (0.0, -0.2))]
+)
+def test_the_plane_of_a_pair_is_invariant_whether_it_is_complex_or_real(pair):
+    """Trace and determinant of the restriction are those of the pair, also where one behind a double zero is real."""
+    generator = np.random.default_rng(5)
+    blocks = np.zeros((7, 7))
+    blocks[:2, :2], blocks[2:, 2:] = pair, np.diag(generator.uniform(-3.0, -1.0, 5))
+    turned = generator.normal(size=(7, 7))
+    matrix = turned @ blocks @ np.linalg.inv(turned)
+    right, left = invariant_planes(matrix, 0.1 + 0.3j)
+    restricted = np.linalg.solve(left.T @ right, left.T @ matrix @ right)
+    assert np.trace(restricted) == pytest.approx(np.trace(pair), abs=1e-12)
+    assert np.linalg.det(restricted) == pytest.approx(np.linalg.det(pair), abs=1e-12)
+
+
+class Between:
+    """A curve of points of which one rate s is that of growth, and whose equation has as many classes as there are."""
+
+    def __init__(self, *classes):
+        self.first, self.second = (Beside(s, count) for s, count in zip((-0.5, 0.25), classes, strict=True))
+
+    def zero(self, function):
+        return Beside(brentq(lambda s: function(Beside(s, 1)), -0.5, 0.25, xtol=1e-15), 1), 1e-15
+
+
+class Beside:
+    """A point, which is its own equation and densities."""
+
+    def __init__(self, growth, count):
+        self.growth, self.count, self.equation, self.densities = growth, count, self, self
+
+    def growth_matrices(self, point, degree=None):
+        pair = np.array([[self.growth, 2.0, 0.0], [-2.0, self.growth, 0.0], [0.0, 0.0, -1.0]])
+        return [GrowthMatrix(pair, 1, 3), *[GrowthMatrix(-np.eye(3), 2, 3)] * (self.count - 1)]
+
+
+@pytest.mark.parametrize("classes", [(1, 1), (1, 3), (3, 2)])
+def test_points_may_have_different_numbers_of_classes(classes):
+    """On spheres the azimuthal orders in which the interaction matters are more where it is stronger."""
+    (event,) = hopf_between(Between(*classes))
+    assert (event.change, event.kernel_dimension) == (2, 2)
+    assert event.point.growth == pytest.approx(0.0, abs=1e-14)
+    assert "2i" in event.description
 
 
 def test_random_hopf_points_are_those_of_the_collocated_equation():

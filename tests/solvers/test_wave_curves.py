@@ -211,6 +211,13 @@ def test_phase_diagrams_of_waves(interval):
     assert sorted(region.stable for region in found.regions) == [1, 1]
 
 
+def test_no_first_order_line_is_looked_for_at_a_cusp_of_waves():
+    """Without a free energy there is none that could end there."""
+    found = phase_diagram(WAVES, ("lag", (0.105, 0.125)), relative=(0.9, 1.1), sections=1, examine=False)
+    assert [point.type for point in found.special_points] == ["cusp"]
+    assert not any("line" in warning for warning in found.warnings)
+
+
 def test_a_parameter_that_leaves_the_law_at_zero_is_kept_as_the_least_number():
     found = WAVES.keeping_parameter("lag", 0.0)
     assert 0.0 < found.parameters["lag"] < 1e-300
