@@ -63,8 +63,8 @@ def phase(argv: Sequence[str]) -> int:
 def _phase_parser(argv: Sequence[str]) -> Parser:
     parser = Parser(
         "phase",
-        "Compute the phase diagram in a parameter and the coupling: folds, first-order lines, thresholds, the\n"
-        "points at which they meet, and the regions between them.",
+        "Compute the phase diagram in a parameter and the coupling: folds, first-order lines, thresholds, Hopf\n"
+        "bifurcations, the points at which they meet, and the regions between them.",
         argv,
     )
     add_plane(parser)

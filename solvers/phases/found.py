@@ -193,7 +193,7 @@ def add_curve(
         followed = curve(start, window.parameter, window.interval, **chosen)
     except MeanfieldError as error:
         assert start.problem is not None
-        place = float(start.problem.parameters[window.parameter])
+        place = window.shown(start.problem)
         where = f"{window.parameter} = {place:.6g}, coupling = {float(start.coupling):.6g}"
         found.unfollowed.setdefault((words, f": {error}"), []).append(where)
         return

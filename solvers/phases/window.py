@@ -78,6 +78,11 @@ class Window:
         """Return the equation at a value of the parameter, which it has at zero too if that is one of its law."""
         return self.problem.keeping_parameter(self.parameter, float(value))
 
+    def shown(self, problem: Equation) -> float:
+        """Return the value of the parameter in an equation of the window, zero where it is the least number."""
+        value = float(problem.parameters[self.parameter])
+        return 0.0 if abs(value) <= np.finfo(float).tiny else value
+
     def critical(self, value: float) -> float | None:
         """Return the smallest positive critical coupling at a value of the parameter; None if there is none."""
         found = transition_coupling(self.at(value))
