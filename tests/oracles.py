@@ -580,6 +580,26 @@ def collocated_current(problem: Any, density: Any, speed: float = 0.0) -> tuple[
     return diffusion @ density - derivative @ (density * along), diffusion - derivative @ flux.T
 
 
+def collocated_at_rest(problem: Any, cosine: Any, sine: Any, points: int) -> tuple[Any, Any, Any]:
+    """Return :func:`collocated_current` at the density of some moments, and the derivative of that by the angle.
+
+    Without a confinement in the frame that turns with the density as nearly as a frame can.
+    """
+    angles = 2.0 * np.pi * np.arange(points) / points
+    degrees = np.arange(min(cosine.size, points // 2))
+    waves = (cosine - 1j * sine)[: degrees.size, None] * np.exp(1j * np.multiply.outer(degrees, angles))
+    density, slope = 2.0 * waves.sum(axis=0).real - 1.0, 2.0 * (1j * degrees @ waves).real
+    change, jacobian = collocated_current(problem, density)
+    if problem.confinement is None:
+        change, jacobian = collocated_current(problem, density, -float(change @ slope) / float(slope @ slope))
+    return change, jacobian, slope
+
+
+def of_mean_zero(points: int) -> Any:
+    """Return an orthonormal basis of the functions of mean zero on a grid of the circle, (points, points - 1)."""
+    return np.linalg.svd(np.full((1, points), 1.0))[2][1:].T
+
+
 def softmax_state(beta: float, exponent: float, points: int, rounds: int = 4000, start: Any = None) -> Any:
     """Return the density (K*rho)^p/Z on a grid of the circle by iteration of this map, by default from a cluster."""
     angles = 2.0 * np.pi * np.arange(points) / points

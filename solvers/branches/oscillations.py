@@ -11,16 +11,14 @@ from functools import lru_cache
 
 import numpy as np
 import numpy.typing as npt
-import scipy.linalg
 
 from ..bases import Floats
 from ..equations.law_eigenvalues import rounding_in, signs_in
+from ..linear_algebra.invariant_planes import invariant_plane, upper_eigenvalue
 from .continuation import Point
 from .detection import CurveBetween, Event
 
 Complexes = npt.NDArray[np.complex128]
-# Steps of inverse iteration for both eigenvectors of a pair, and its shift from the rate, as a share of the matrix.
-STEPS, SHIFT = 3, 1e-10
 # Rates of a few points, of one class after the other, are kept.
 KEPT = 64
 
@@ -77,21 +75,10 @@ def _rates(point: Point, number: int) -> Complexes:
 
 @lru_cache(maxsize=KEPT)
 def _pair(point: Point, number: int, place: int) -> complex:
-    """Return the rate above the real axis of a pair of neighbours; the mean of their real parts if they are real.
-
-    Matrices have entries as large as the square of their degrees, and so are the roundings of their eigenvalues.
-    Eigenvectors of slow ones decay with the degrees: their quotient has the rounding of the entries that they feel.
-    """
+    """Return the rate above the real axis of a pair of neighbours; the mean of their real parts if it is none."""
     one, other = _rates(point, number)[place : place + 2]
     if one.imag == 0.0 or one != other.conjugate():
         return complex(0.5 * (one.real + other.real))
-    matrix, rate = _matrix(point, number), complex(one.real, abs(one.imag))
-    shifted = matrix - (rate + SHIFT * float(np.abs(matrix).max())) * np.eye(len(matrix))
-    factors = scipy.linalg.lu_factor(shifted, check_finite=False)
-    right = left = np.ones(len(matrix), dtype=complex)
-    for _ in range(STEPS):
-        right = scipy.linalg.lu_solve(factors, right, check_finite=False)
-        left = scipy.linalg.lu_solve(factors, left, trans=2, check_finite=False)
-        right, left = right / np.linalg.norm(right), left / np.linalg.norm(left)
-    found = complex((left.conj() @ (matrix @ right)) / (left.conj() @ right))
-    return found if math.isfinite(abs(found)) else rate
+    matrix = _matrix(point, number)
+    plane = invariant_plane(matrix, _rates(point, number), complex(one))
+    return upper_eigenvalue(plane.restriction(matrix @ plane.right))

@@ -43,9 +43,9 @@ def growth_matrices(point: Point, degree: int | None = None) -> list[GrowthMatri
     about, found = _counting(point) if degree is None else _linearisation(point, degree), []
     for residue in classes_of(point):
         alike = _alike(about, residue)
-        found.append(GrowthMatrix(about.of_class(residue, False), 2 if alike else 1, about.degree))
+        found.append(GrowthMatrix(functools.partial(about.of_class, residue, False), 1 + alike, about.degree))
         if not alike:
-            found.append(GrowthMatrix(about.of_class(residue, True), 1, about.degree))
+            found.append(GrowthMatrix(functools.partial(about.of_class, residue, True), 1, about.degree))
     return found
 
 

@@ -14,6 +14,7 @@ the wave's equation; births of :math:`-L_{kl}/(Dk^2)` on the class n/2, with ent
 import functools
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ..bases import Floats, Integers
 from ..branches.arrivals import Arrival, at_uniform
@@ -48,7 +49,11 @@ def growth_matrices(point: Point, degree: int | None = None) -> list[GrowthMatri
     """Return the linearised equation on the degrees of the symmetry of a wave, and on all others."""
     about = _about(point, degree)
     matrix, own = about.deflated(None), np.tile(about.modes % point.equation.basis.symmetry == 0, 2)
-    return [GrowthMatrix(matrix[np.ix_(part, part)], 1, about.degree) for part in (own, ~own)]
+    return [GrowthMatrix(functools.partial(_part, matrix, part), 1, about.degree) for part in (own, ~own)]
+
+
+def _part(matrix: Floats, kept: NDArray[np.bool_]) -> Floats:
+    return matrix[np.ix_(kept, kept)]
 
 
 @functools.lru_cache(maxsize=COUNTED)

@@ -7,7 +7,7 @@ kind, even or not on the circle, about an axis or not on spheres. Every equation
 :mod:`solvers.domains` has the geometry of a domain.
 """
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import numpy as np
@@ -17,6 +17,7 @@ from meanfield import CriticalPoint, Curve, Diagram, Equation, Number, Spectrum,
 
 from ..bases import Basis, Floats, Integers
 from ..bases.representations import Group
+from ..execution.computed import computed_once
 from ..linear_algebra.inertia import below_and_above
 from .counts import Counts
 
@@ -252,15 +253,26 @@ class Side(NamedTuple):
     amplitude: float
 
 
-class GrowthMatrix(NamedTuple):
-    """The linearised equation in a class of perturbations up to a degree, and how often the class occurs.
+class GrowthMatrix:
+    """The linearised equation in a class of perturbations, which is made when it is first asked for.
 
-    Rotations are moved behind all others.
+    Parameters
+    ----------
+    make
+        What returns the matrix, (n, n), with rotations moved behind all others.
+    copies
+        How often the class occurs.
+    degree
+        The last degree of the perturbations.
     """
 
-    matrix: Floats
-    copies: int
-    degree: int
+    def __init__(self, make: Callable[[], Floats], copies: int, degree: int) -> None:
+        self._make, self.copies, self.degree = make, copies, degree
+
+    @computed_once
+    def matrix(self) -> Floats:
+        """The matrix."""
+        return self._make()
 
 
 class Densities(Protocol):

@@ -45,7 +45,8 @@ def growth_matrices(point: Point, degree: int | None = None) -> list[GrowthMatri
     about = _linearisation(point, counting if degree is None else degree)
     orders = range(about.last_sector + 1)
     return [
-        GrowthMatrix(about.deflated(order), repetitions(about.dimension, order), about.degree) for order in orders
+        GrowthMatrix(functools.partial(about.deflated, order), repetitions(about.dimension, order), about.degree)
+        for order in orders
     ]
 
 

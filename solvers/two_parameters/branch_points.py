@@ -71,12 +71,6 @@ class BranchPointSystem(SingularSystem):
         """The number that vanishes where the growth rate zero is a double one; one where rates are real."""
         return self.block.double_rate(self.null) if isinstance(self.block, CurrentBlock) else 1.0
 
-    @property
-    def normal(self) -> Floats:
-        """The normal in x and q to the null vector of the derivatives, (2,), also where J is singular."""
-        along_x, along_q = self.tangent[-2:]
-        return np.array([along_q, -along_x])
-
 
 class BranchPointEquation(SingularEquation):
     """The extended system of branch points.

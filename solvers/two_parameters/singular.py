@@ -19,13 +19,13 @@ from ..execution.computed import computed_once
 from .extended import ExtendedEquation
 from .plane import Plane
 from .states import AtState
-from .system import Borders, System, followed_by
+from .system import Borders, ConditionedSystem, System, followed_by
 
 # Borders are renewed where a null vector has turned by 60 degrees.
 TURNED = 0.5
 
 
-class SingularSystem(System):
+class SingularSystem(ConditionedSystem):
     """The extended system at one point.
 
     Attributes
@@ -53,22 +53,6 @@ class SingularSystem(System):
     def condition(self) -> float:
         """By how much more than the matrix the eigenvalue that vanishes is changed by rounding."""
         return 1.0 / max(abs(self.double_rate), EPS)
-
-    @computed_once
-    def condition_slopes(self) -> tuple[Floats, Floats]:
-        """The derivatives of h in the unknowns of the state, and in x and q."""
-        raise NotImplementedError
-
-    @computed_once
-    def derivatives(self) -> tuple[Floats, Floats]:
-        """The derivatives of the residual in the unknowns, (size, size), and in q, (size,)."""
-        (state,) = self.states
-        in_unknowns, (in_x, in_q) = self.condition_slopes
-        along_x, along_q = state.slopes
-        matrix = np.empty((self.residual.size, self.residual.size), order="F")
-        matrix[:-1, :-1], matrix[-1, :-1] = state.matrix, in_unknowns
-        matrix[:-1, -1], matrix[-1, -1] = along_x, in_x
-        return matrix, followed_by(along_q, in_q)
 
 
 class SingularEquation(ExtendedEquation):

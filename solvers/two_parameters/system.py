@@ -67,3 +67,29 @@ class System:
     def normal(self) -> Floats:
         """The normal of the curve in x and q, (2,), in closed form: that of the tangent is older by a step."""
         raise NotImplementedError
+
+
+class ConditionedSystem(System):
+    """The extended system of one state on which there is one condition."""
+
+    @computed_once
+    def condition_slopes(self) -> tuple[Floats, Floats]:
+        """The derivatives of the condition in the unknowns of the state, and in x and q."""
+        raise NotImplementedError
+
+    @computed_once
+    def derivatives(self) -> tuple[Floats, Floats]:
+        """The derivatives of the residual in the unknowns, (size, size), and in q, (size,)."""
+        (state,) = self.states
+        in_unknowns, (in_x, in_q) = self.condition_slopes
+        along_x, along_q = state.slopes
+        matrix = np.empty((self.residual.size, self.residual.size), order="F")
+        matrix[:-1, :-1], matrix[-1, :-1] = state.matrix, in_unknowns
+        matrix[:-1, -1], matrix[-1, -1] = along_x, in_x
+        return matrix, followed_by(along_q, in_q)
+
+    @property
+    def normal(self) -> Floats:
+        """The normal in x and q to the null vector of the derivatives, (2,), also where J is singular."""
+        along_x, along_q = self.tangent[-2:]
+        return np.array([along_q, -along_x])

@@ -96,9 +96,8 @@ def test_rotators_in_a_field_of_two_wells_settle_in_one_of_them():
         "primary", "1-cluster from primary", "1-cluster (2) from primary"
     ]  # fmt: skip
     for event in diagram.events("branch point"):
-        moments = event.cosine - 1j * event.sine
-        density = (moments @ np.exp(1j * np.multiply.outer(np.arange(moments.size), ANGLES))).real * 2.0 - 1.0
-        _, jacobian = oracles.collocated_current(problem.at(coupling=float(event.coupling)), density)
+        there = problem.at(coupling=float(event.coupling))
+        _, jacobian, _ = oracles.collocated_at_rest(there, event.cosine, event.sine, POINTS)
         smallest = np.sort(np.abs(np.linalg.eigvals(jacobian)))
         assert smallest[1] < 1e-7
 
@@ -112,15 +111,12 @@ def test_states_that_lose_their_axis_under_ngpt_carry_a_current():
     (event,) = diagram.events("branch point")
     parent, born = diagram.branches
     assert born.label == "uneven 1-cluster from primary"
-    of_mean_zero = np.linalg.svd(np.full((1, POINTS), 1.0))[2][1:].T
+    of_mean_zero = oracles.of_mean_zero(POINTS)
     for at, cosine, sine, unstable in (
         (event.coupling, event.cosine, event.sine, None),
         *((born.coupling[k], born.cosine[k], born.sine[k], born.unstable[k]) for k in (0, len(born) // 2, -1)),
     ):
-        count = min(cosine.size, POINTS // 2)
-        series = (cosine - 1j * sine)[:count] @ np.exp(1j * np.multiply.outer(np.arange(count), ANGLES))
-        there = problem.at(coupling=float(at))
-        change, jacobian = oracles.collocated_current(there, 2.0 * series.real - 1.0)
+        change, jacobian, _ = oracles.collocated_at_rest(problem.at(coupling=float(at)), cosine, sine, POINTS)
         assert np.abs(change).max() < 1e-11 * POINTS**2
         jacobian = of_mean_zero.T @ jacobian @ of_mean_zero
         if unstable is None:

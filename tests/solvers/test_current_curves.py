@@ -35,21 +35,12 @@ WELLS = ContinuityEquation(
 )
 FIELD = External(cosine=(0.3, 0.1), sine=(0.0, 0.2))
 POINTS = 127
-ANGLES = 2.0 * np.pi * np.arange(POINTS) / POINTS
-
-
-def collocated(problem, cosine, sine):
-    """Return the time derivative of the density of some moments on a grid, and its Jacobian, by collocation."""
-    count = min(cosine.size, POINTS // 2)
-    series = (cosine - 1j * sine)[:count] @ np.exp(1j * np.multiply.outer(np.arange(count), ANGLES))
-    return oracles.collocated_current(problem, 2.0 * series.real - 1.0)
 
 
 def neutral(problem, cosine, sine):
     """Return the largest change of a density, and the two least singular values among changes of mean zero."""
-    change, jacobian = collocated(problem, cosine, sine)
-    of_mean_zero = np.linalg.svd(np.full((1, POINTS), 1.0))[2][1:].T
-    sizes = np.linalg.svd(jacobian @ of_mean_zero, compute_uv=False)
+    change, jacobian, _ = oracles.collocated_at_rest(problem, cosine, sine, POINTS)
+    sizes = np.linalg.svd(jacobian @ oracles.of_mean_zero(POINTS), compute_uv=False)
     return np.abs(change).max(), sizes[-1], sizes[-2]
 
 
@@ -83,7 +74,7 @@ def test_states_along_a_parameter_are_those_of_the_coupling(name):
     assert {interval[0], interval[1]} & {branch.values[0], branch.values[-1]}
     for row in np.linspace(1, len(branch) - 2, 4).astype(int):
         there = problem.with_parameter(name, float(branch.values[row]))
-        change, _ = collocated(there, branch.cosine[row], branch.sine[row])
+        change, _, _ = oracles.collocated_at_rest(there, branch.cosine[row], branch.sine[row], POINTS)
         assert np.abs(change).max() < 1e-11 * POINTS**2
     assert np.isfinite(branch.observables["mean_velocity"]).all()
 
@@ -143,9 +134,9 @@ def test_where_curves_of_oscillations_begin_the_growth_rate_zero_is_a_double_one
     points = [point for point in found.special_points if point.type == "Bogdanov-Takens"]
     assert [point.status for point in points] == ["converged"] * 2
     assert points[0].values == pytest.approx(points[1].values * [1.0, -1.0], rel=1e-10)
-    of_mean_zero = np.linalg.svd(np.full((1, POINTS), 1.0))[2][1:].T
+    of_mean_zero = oracles.of_mean_zero(POINTS)
     for point, count in ((points[0], 2), (found.point(2), 1)):
-        _, jacobian = collocated(point.problem, point.cosine, point.sine)
+        _, jacobian, _ = oracles.collocated_at_rest(point.problem, point.cosine, point.sine, POINTS)
         rates = np.linalg.eigvals(of_mean_zero.T @ jacobian @ of_mean_zero)
         assert np.count_nonzero(np.abs(rates) < 1e-5) == count
         assert np.count_nonzero(np.abs(rates) < 1e-1) == count

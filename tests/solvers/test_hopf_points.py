@@ -19,11 +19,10 @@ from meanfield import (
 from solvers import bifurcation_diagram, curve, phase_diagram
 from solvers.branches.oscillations import hopf_between
 from solvers.equations.geometry import GrowthMatrix
-from solvers.two_parameters.hopf import invariant_planes
+from solvers.linear_algebra.invariant_planes import half_trace, invariant_plane, square_of_frequency
 from tests import oracles
 
 POINTS = 141
-ANGLES = 2.0 * np.pi * np.arange(POINTS) / POINTS
 # Active rotators: beyond a coupling their common rest gives way to a pulse that goes around.
 ROTATORS = ContinuityEquation(
     Circle(), CommonFrequency(Kuramoto(), 1.2), noise=0.5, confinement=External(cosine=(0.4,))
@@ -33,15 +32,8 @@ WAVES = ContinuityEquation(Circle(), PhaseLag(CosineSeries((-1.0, -0.9, -0.4)), 
 
 def growth_rates(problem, cosine, sine):
     """Return the largest change of a density in the frame in which it rests, and the growth rates, by collocation."""
-    degrees = np.arange(min(cosine.size, POINTS // 2))
-    waves = (cosine - 1j * sine)[: degrees.size, None] * np.exp(1j * np.multiply.outer(degrees, ANGLES))
-    density, slope = 2.0 * waves.sum(axis=0).real - 1.0, 2.0 * (1j * degrees @ waves).real
-    speed = 0.0
-    if problem.confinement is None:
-        change, _ = oracles.collocated_current(problem, density)
-        speed = -float(change @ slope) / float(slope @ slope)
-    change, jacobian = oracles.collocated_current(problem, density, speed)
-    of_mean_zero = np.linalg.svd(np.full((1, POINTS), 1.0))[2][1:].T
+    change, jacobian, _ = oracles.collocated_at_rest(problem, cosine, sine, POINTS)
+    of_mean_zero = oracles.of_mean_zero(POINTS)
     return np.abs(change).max(), np.linalg.eigvals(of_mean_zero.T @ jacobian @ of_mean_zero)
 
 
@@ -162,10 +154,12 @@ def test_the_plane_of_a_pair_is_invariant_whether_it_is_complex_or_real(pair):
     blocks[:2, :2], blocks[2:, 2:] = pair, np.diag(generator.uniform(-3.0, -1.0, 5))
     turned = generator.normal(size=(7, 7))
     matrix = turned @ blocks @ np.linalg.inv(turned)
-    right, left = invariant_planes(matrix, 0.1 + 0.3j)
-    restricted = np.linalg.solve(left.T @ right, left.T @ matrix @ right)
-    assert np.trace(restricted) == pytest.approx(np.trace(pair), abs=1e-12)
-    assert np.linalg.det(restricted) == pytest.approx(np.linalg.det(pair), abs=1e-12)
+    plane = invariant_plane(matrix, np.linalg.eigvals(matrix), 0.1 + 0.3j)
+    restricted = plane.restriction(matrix @ plane.right)
+    assert half_trace(restricted) == pytest.approx(0.5 * np.trace(pair), abs=1e-12)
+    assert square_of_frequency(restricted) == pytest.approx(
+        np.linalg.det(pair) - 0.25 * np.trace(pair) ** 2, abs=1e-12
+    )
 
 
 class Between:
@@ -186,7 +180,7 @@ class Beside:
 
     def growth_matrices(self, point, degree=None):
         pair = np.array([[self.growth, 2.0, 0.0], [-2.0, self.growth, 0.0], [0.0, 0.0, -1.0]])
-        return [GrowthMatrix(pair, 1, 3), *[GrowthMatrix(-np.eye(3), 2, 3)] * (self.count - 1)]
+        return [GrowthMatrix(lambda: pair, 1, 3), *[GrowthMatrix(lambda: -np.eye(3), 2, 3)] * (self.count - 1)]
 
 
 @pytest.mark.parametrize("classes", [(1, 1), (1, 3), (3, 2)])

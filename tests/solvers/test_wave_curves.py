@@ -26,22 +26,12 @@ POINTS = 101
 ANGLES = 2.0 * np.pi * np.arange(POINTS) / POINTS
 
 
-def in_frame(problem, cosine, sine):
-    """Return the change of a wave in the frame that turns with it, its Jacobian and the derivative by the angle."""
-    degrees = np.arange(min(cosine.size, POINTS // 2))
-    waves = (cosine - 1j * sine)[: degrees.size, None] * np.exp(1j * np.multiply.outer(degrees, ANGLES))
-    density, slope = 2.0 * waves.sum(axis=0).real - 1.0, 2.0 * (1j * degrees @ waves).real
-    change, _ = oracles.collocated_current(problem, density)
-    speed = -float(change @ slope) / float(slope @ slope)
-    return *oracles.collocated_current(problem, density, speed), slope
-
-
 def neutral(problem, cosine, sine):
     """Return the largest change of a wave in its frame, and the two least singular values but that of rotations.
 
     Among changes of mean zero, orthogonal to rotations, and of the speed of the frame.
     """
-    change, jacobian, slope = in_frame(problem, cosine, sine)
+    change, jacobian, slope = oracles.collocated_at_rest(problem, cosine, sine, POINTS)
     others = np.linalg.svd(np.array([np.ones(POINTS), slope]))[2][2:].T
     sizes = np.linalg.svd(np.column_stack([jacobian @ others, slope / np.linalg.norm(slope)]), compute_uv=False)
     return np.abs(change).max(), sizes[-1], sizes[-2]
@@ -124,7 +114,7 @@ def test_the_growth_rate_zero_is_a_double_one_beside_that_of_rotations(births):
     odd = np.array([wave(degree * ANGLES) for degree in range(1, POINTS // 2, 2) for wave in (np.cos, np.sin)]).T
     odd /= np.sqrt(0.5 * POINTS)
     for point, count in ((double, 2), (births.point(len(births) // 4), 1)):
-        _, jacobian, _ = in_frame(point.problem, point.cosine, point.sine)
+        _, jacobian, _ = oracles.collocated_at_rest(point.problem, point.cosine, point.sine, POINTS)
         rates = np.linalg.eigvals(odd.T @ jacobian @ odd)
         assert np.count_nonzero(np.abs(rates) < 1e-5) == count
         assert np.count_nonzero(np.abs(rates) < 3e-2) == count
