@@ -118,9 +118,7 @@ class BranchPointEquation(SingularEquation):
     @property
     def tests(self) -> Tests:
         """Functions that vanish where a branch born there turns, and where the zero growth rate is a double one."""
-        found: Tests = {}
-        if not self.plane.reflects:
-            found["Bogdanov-Takens", None] = self._double_rate
+        found = self.double_rates
         if self.complement.pitchfork and not self.untested:
             kinds = (False, True) if self.complement.quarters else (False,)
             found |= {("tricritical", other): Blurred(partial(self._turning, other)) for other in kinds}
@@ -145,11 +143,6 @@ class BranchPointEquation(SingularEquation):
         if problem.lacks(Capability.GIBBS_MAP) and not self.complement.born_symmetry:
             return f"that of states without an axis is not known under {problem.velocity.name}, without a Gibbs map"
         return self.complement.untold
-
-    def _double_rate(self, point: Point) -> float:
-        found = self.system(point.unknowns_on(self)[0], point.q)
-        assert isinstance(found, BranchPointSystem)
-        return found.double_rate
 
     def _turning(self, about_other: bool, point: Point) -> tuple[float, float]:
         return self.turning_at(point.unknowns_on(self)[0], point.q, about_other)

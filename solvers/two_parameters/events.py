@@ -8,7 +8,7 @@ from ..branches.continuation import Point, length
 from .arc import ROUNDINGS, Arc, Zero, moved_by, strayed_by
 from .extended import ExtendedEquation
 from .knots import Event, Knot, Side, between, extended, vertical
-from .tested import Blurred
+from .tested import DOUBLE_RATE, Blurred
 
 # The type of an organising point, the degree of its mode if it has one, and the function that vanishes there.
 Vanishing = tuple[str, int | None, Callable[[Point], float]]
@@ -19,8 +19,6 @@ LET_GO = (
 )
 # Organising points at which a direction of a clustered state is neutral beside those of its curve.
 NEUTRAL = ("mode interaction", "end point", "tricritical")
-# The test that vanishes where the growth rate zero is a double one.
-DOUBLE_RATE = ("Bogdanov-Takens", None)
 # Unknowns at a point of a curve are known to this: near organising points equations are ill-conditioned.
 KNOWN = 1e-9
 # States of a curve below this vanish at an event where the confinement does.

@@ -76,10 +76,7 @@ class FoldEquation(SingularEquation):
     @property
     def tests(self) -> Tests:
         """The third moment that vanishes at cusps, and what vanishes where the zero growth rate is a double one."""
-        found: Tests = {("cusp", None): self._asymmetry}
-        if not self.plane.reflects:
-            found["Bogdanov-Takens", None] = self._double_rate
-        return found
+        return {("cusp", None): self._asymmetry, **self.double_rates}
 
     def margins(self, point: Point) -> Margins:
         """Return the determinants of blocks that vanish where the state is at a branch point too, by class."""
@@ -105,11 +102,6 @@ class FoldEquation(SingularEquation):
         found = self.system(point.unknowns_on(self)[0], point.q)
         assert isinstance(found, FoldSystem)
         return found.states[0].asymmetry(found.null)
-
-    def _double_rate(self, point: Point) -> float:
-        found = self.system(point.unknowns_on(self)[0], point.q)
-        assert isinstance(found, FoldSystem)
-        return found.double_rate
 
     def in_bases(self, bases: tuple[Basis, ...]) -> "FoldEquation":
         """Return the same system with another basis of the state."""

@@ -12,7 +12,7 @@ curve ends in one of folds or of branch points.
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 
 import numpy as np
@@ -31,7 +31,7 @@ from .stability import stationary_point
 from .starts import Start, first_point, located
 from .states import AtState
 from .system import ConditionedSystem, System, followed_by
-from .tested import Tests
+from .tested import DOUBLE_RATE, Tests
 
 # Steps of central differences, at which truncation and rounding are alike.
 DIFFERENCE = EPS ** (1.0 / 3.0)
@@ -56,7 +56,7 @@ class HopfSystem(ConditionedSystem):
         The state at other unknowns, and x and q.
     """
 
-    def __init__(self, state: AtState, number: int, near: complex, moved: "partial[AtState]") -> None:
+    def __init__(self, state: AtState, number: int, near: complex, moved: Callable[..., AtState]) -> None:
         self._number, self._moved = number, moved
         matrix, self._degree = linearised(state, number)
         self._pair = invariant_plane(matrix, np.linalg.eigvals(matrix), near)
@@ -122,7 +122,7 @@ class HopfEquation(ExtendedEquation):
     @property
     def tests(self) -> Tests:
         """The square of the frequency, which vanishes where the pair becomes real."""
-        return {("Bogdanov-Takens", None): self._square}
+        return {DOUBLE_RATE: self._square}
 
     def _square(self, point: Point) -> float:
         found = self.system(point.unknowns_on(self)[0], point.q)

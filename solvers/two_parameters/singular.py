@@ -14,12 +14,13 @@ import numpy as np
 from scipy.linalg import lapack
 
 from ..bases import EPS, Basis, Floats
-from ..branches.continuation import length
+from ..branches.continuation import Point, length
 from ..execution.computed import computed_once
 from .extended import ExtendedEquation
 from .plane import Plane
 from .states import AtState
 from .system import Borders, ConditionedSystem, System, followed_by
+from .tested import DOUBLE_RATE, Tests
 
 # Borders are renewed where a null vector has turned by 60 degrees.
 TURNED = 0.5
@@ -71,6 +72,16 @@ class SingularEquation(ExtendedEquation):
     def __init__(self, plane: Plane, bases: tuple[Basis, ...], borders: Borders) -> None:
         super().__init__(plane, bases)
         self.borders = borders
+
+    @property
+    def double_rates(self) -> Tests:
+        """A function that vanishes where the zero growth rate is a double one, if rates may be complex."""
+        return {} if self.plane.reflects else {DOUBLE_RATE: self._double_rate}
+
+    def _double_rate(self, point: Point) -> float:
+        found = self.system(point.unknowns_on(self)[0], point.q)
+        assert isinstance(found, SingularSystem)
+        return found.double_rate
 
     def _borders_fit(self, found: System) -> bool:
         assert isinstance(found, SingularSystem)

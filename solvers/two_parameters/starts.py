@@ -127,11 +127,8 @@ def start_of(given: SpecialPoint | OrganisingPoint | CurvePoint) -> Start:
             "Hopf point, such as diagram.events('fold')[0]"
         )
     problem = given.problem.at(coupling=given.coupling)
-    kinds: dict[str, CurveType] = {
-        "fold": "fold", "transition": "transition", "branch point": "branch point", "Hopf": "Hopf"
-    }  # fmt: skip
     second = _pair(given.other_cosine, given.other_sine)
-    start = Start(problem, kinds[given.type], given.parameter, (given.cosine, given.sine), second, given.layout)
+    start = Start(problem, given.type, given.parameter, (given.cosine, given.sine), second, given.layout)
     return start._replace(kind="threshold") if start.kind == "branch point" and start.uniform else start
 
 

@@ -9,6 +9,8 @@ from ..branches.continuation import Point
 Margins = dict[tuple[int, Hashable], float]
 # Functions of a point that vanish at organising points, by the type of the point and what is looked at.
 Tests = dict[tuple[str, Hashable], Callable[[Point], float]]
+# The function that vanishes where the growth rate zero is a double one.
+DOUBLE_RATE = ("Bogdanov-Takens", None)
 
 
 @dataclass(frozen=True)
