@@ -595,6 +595,37 @@ def collocated_at_rest(problem: Any, cosine: Any, sine: Any, points: int) -> tup
     return change, jacobian, slope
 
 
+def born_coupling(problem: Any, mode: int, amplitude: float, points: int) -> float:
+    """Return the coupling at which a state or wave on the circle has the moment ``amplitude`` of a mode, by Newton.
+
+    Unknown are the density on a grid, the speed of the frame and the coupling. The moment is real, and the start the
+    density of that moment alone, at the threshold where it is critical.
+    """
+    angles, law = 2.0 * np.pi * np.arange(points) / points, problem.velocity
+    linear = collocated_current(problem.at(coupling=1.0), np.ones(points))[1]
+    wave = np.exp(1j * mode * angles)
+    rate = np.vdot(wave, linear @ wave) / points + problem.noise * mode**2
+    coupling = problem.noise * mode**2 / rate.real
+    density, speed = 1.0 + 2.0 * amplitude * np.cos(mode * angles), -coupling * rate.imag / mode - law.frequency
+    conditions = np.array([np.ones(points), np.cos(mode * angles), np.sin(mode * angles)]) / points
+    # The sum of the time derivatives vanishes for every density.
+    kept = np.eye(points)[1:]
+    for _ in range(12):
+        change, jacobian = collocated_current(problem.at(coupling=coupling), density, speed)
+        doubled, moved = (
+            collocated_current(problem.at(coupling=factor * coupling), density, frame)[0]
+            for factor, frame in ((2.0, speed), (1.0, speed + 1.0))
+        )
+        matrix = np.zeros((points + 2, points + 2))
+        matrix[: points - 1, :points] = kept @ jacobian
+        matrix[: points - 1, points:] = kept @ np.array([(doubled - change) / coupling, moved - change]).T
+        matrix[points - 1 :, :points] = conditions
+        missed = np.append(kept @ change, conditions @ density - [1.0, amplitude, 0.0])
+        step = np.linalg.solve(matrix, missed)
+        density, coupling, speed = density - step[:points], coupling - step[points], speed - step[points + 1]
+    return float(coupling)
+
+
 def of_mean_zero(points: int) -> Any:
     """Return an orthonormal basis of the functions of mean zero on a grid of the circle, (points, points - 1)."""
     return np.linalg.svd(np.full((1, points), 1.0))[2][1:].T

@@ -38,7 +38,7 @@ from ..potentials import Array, Potential, Transformer
 from ..potentials.series import as_number
 from .capabilities import Capability
 from .linearised import AtUniform
-from .velocity import LawSlopes, VelocityLaw
+from .velocity import LawSlopes, SpeedResponse, VelocityLaw
 
 # The mean of exp(beta <x, y>) fits the range of doubles.
 LARGEST_BETA = 660.0
@@ -178,6 +178,12 @@ class SoftmaxAttention(_Attention):
         """Return 1/(K*rho), K*rho being beta h."""
         return np.asarray(1.0 / (self.beta * drive))
 
+    def speed_response(self, domain: Domain, degree: int) -> SpeedResponse:
+        """Return -s, s^2 and 0 with the means s of the harmonics under the weights of attention."""
+        terms = self._exponentials(domain, degree) / multiplicities(domain, degree).astype(float)
+        means = terms / terms[0]
+        return SpeedResponse(-means, means**2, np.zeros(degree + 1))
+
     def kernels(self, cosines: Array) -> tuple[Array, Array, None]:
         """Return K/beta, K, of which the velocity has the ratio alone, and None."""
         weights = self._weights(cosines)
@@ -228,6 +234,16 @@ class NormalisedAttention(_Attention):
         """Return 1 over the length of the average of the tokens."""
         assert radial is not None
         return np.asarray(1.0 / np.sqrt(slope_squared + radial * radial))
+
+    def speed_response(self, domain: Domain, degree: int) -> SpeedResponse:
+        """Return -r, r^2 and -h^2/2 with the coefficients r and h of the drives over that of R at degree 0."""
+        numbers = multiplicities(domain, degree).astype(float)
+        mean = float(self.radial(domain, 0)[0])
+        radial, drive = (
+            self.radial(domain, degree) / (numbers * mean),
+            self.drive(domain, degree) / (numbers * mean),
+        )
+        return SpeedResponse(-radial, radial**2, -0.5 * drive**2)
 
     def kernels(self, cosines: Array) -> tuple[Array, Array, Array]:
         """Return K/beta, K and <x, y> K, of which the velocity has the ratios alone."""

@@ -7,7 +7,7 @@ from ..domains import Domain
 from ..errors import InvalidInput
 from ..potentials import Array, Potential
 from .capabilities import Capability
-from .velocity import Gradient, VelocityLaw, is_velocity
+from .velocity import Gradient, SpeedResponse, VelocityLaw, is_velocity
 
 
 class DerivedLaw(VelocityLaw):
@@ -69,6 +69,11 @@ class DerivedLaw(VelocityLaw):
         """Return the speed of the other law."""
         speed: Array = self.law.speed(drive, slope_squared, radial)
         return speed
+
+    def speed_response(self, domain: Domain, degree: int) -> SpeedResponse:
+        """Return that of the other law."""
+        response: SpeedResponse = self.law.speed_response(domain, degree)
+        return response
 
     def kernels(self, cosines: Array) -> tuple[Array, Array, Array | None]:
         """Return the kernels of the other law."""

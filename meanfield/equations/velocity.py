@@ -47,6 +47,23 @@ class LawSlopes(NamedTuple):
     at_uniform: float
 
 
+class SpeedResponse(NamedTuple):
+    r"""The relative changes of the speed about the uniform density, to second order.
+
+    At the density :math:`1 + a\psi` with a harmonic :math:`\psi` of degree l the change is
+    :math:`\sigma_l a\psi + \tau_l a^2\psi^2 + \varsigma_l a^2|\nabla\psi|^2`.
+
+    Attributes
+    ----------
+    first, second, slope : (degree + 1,) float
+        sigma, tau and varsigma by degree from 0, at which they mean nothing.
+    """
+
+    first: Array
+    second: Array
+    slope: Array
+
+
 class VelocityLaw:
     """Base of velocity laws, which are frozen, hashable and equal by value.
 
@@ -167,6 +184,16 @@ class VelocityLaw:
         """Return the speed s at points with the drive h, the squared length of its slope, and the radial drive."""
         raise self._refusal()
 
+    def speed_response(self, domain: Domain, degree: int) -> SpeedResponse:
+        """Return the changes of the speed about the uniform density, up to a degree.
+
+        Raises
+        ------
+        InvalidInput
+            If the law has no drive.
+        """
+        raise self._refusal()
+
     def kernels(self, cosines: Array) -> tuple[Array, Array, Array | None]:
         """Return the drive of single particles, its derivative and their radial drive at inner products (..., N).
 
@@ -251,6 +278,10 @@ class Gradient(VelocityLaw):
     def speed(self, drive: Array, slope_squared: Array, radial: Array | None) -> Array:
         """Return ones."""
         return np.ones_like(drive)
+
+    def speed_response(self, domain: Domain, degree: int) -> SpeedResponse:
+        """Return zeros."""
+        return SpeedResponse(*np.zeros((3, degree + 1)))
 
     def kernels(self, cosines: Array) -> tuple[Array, Array, None]:
         """Return -W, its derivative, 0 where two particles coincide or are opposite, and None."""

@@ -23,13 +23,15 @@ def branch_shape(problem: Equation, n: int) -> BranchShape:
     from the modes of even degree up to 2n that are slaved to it. For n = 1,
     :math:`b_1 = \frac{d}{d+2}\frac{1-dr}{1-r}`, :math:`r = \hat w_2/\hat w_1`: supercritical iff r < 1/d.
 
-    Branches of softmax attention are known to the order of b_1: with :math:`s = -\beta w_n/N_n`, see
-    :mod:`meanfield.theory.normal_forms`, :math:`b_1 = (1-s)(1 + 2s - (2+s)q)/(2 - 2q)` on the circle.
+    Branches of other laws, and of waves with a phase lag, are known to the order of b_1, see
+    :mod:`meanfield.theory.normal_forms` and :mod:`meanfield.theory.on_circle`. Of softmax attention
+    :math:`b_1 = (1-s)(1 + 2s - (2+s)q)/(2 - 2q)` on the circle with :math:`s = -\beta w_n/N_n`.
 
     Raises
     ------
     InvalidInput
-        If n is not a positive integer, w_n = 0, there is a confinement or no normal form is known.
+        If n is not a positive integer, w_n = 0, there is a confinement or no noise, or the law has no
+        drive.
     """
     coupling = branching_coupling(problem, n)
     return theory_of(problem.domain).shape(problem, n, coupling)

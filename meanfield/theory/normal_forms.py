@@ -1,48 +1,95 @@
-r"""The saturation of the field of a law at the threshold of a mode, on which normal forms of branches depend.
+r"""The cubic coefficient of a branch born at a threshold, of any velocity law with a drive.
 
-The field of softmax attention is :math:`f = p\log(1 + F/p)`, F being that of the gradient law with the same
-linearisation at the uniform density and :math:`p = \kappa/(\beta D)`; the gradient law is its limit
-:math:`p\to\infty`. At the threshold of degree n
+With the critical mode :math:`\psi` of mean square one and eigenvalue :math:`\Lambda_n`, let
+:math:`\psi^2 = 1 + \sum_k c_k\chi_k` with harmonics :math:`\chi_k` alike, :math:`q_k` be the strengths of their
+degrees over that of n, and :math:`\sigma, \tau, \varsigma` the changes of the
+:class:`speed <meanfield.equations.velocity.SpeedResponse>`. Beside the threshold a stationary density is
+:math:`1 + a\psi + \sum_k b_k\chi_k`, and by the second order of
+:math:`D\Lambda_k b_k = \kappa\langle\rho v\cdot\nabla\chi_k\rangle`, then the third of the same for :math:`\psi`,
 
-.. math:: s = \frac1p = \frac{K_n}{N_n K_0} = -\frac{\beta w_n}{N_n},
+.. math:: b_k = \frac{(1 + \sigma_n)\,c_k}{2(1-q_k)}\,a^2, \qquad
+          \frac{\kappa_n}{\kappa} = 1 + \frac{1+\sigma_n}2\langle\psi^3\rangle\,a + b\,a^2 + \dots,
 
-with the coefficients :math:`K_l` of :math:`e^{\beta\langle x,y\rangle}` and the multipliers w of that law. With the
-critical mode :math:`\psi` of mean square one, :math:`\psi^2 = 1 + \sum_k c_k\chi_k`, and the strengths
-:math:`q_k` of the degrees of :math:`\chi_k` over that of n, the branch born there has the field
-:math:`a\psi + \dots`,
+.. math:: b = \sum_k\frac{A_k q_k + B_k}{1-q_k} + C, \qquad
+          A_k = \tfrac12(1+\sigma_n)(1+\sigma_n\mu_k)\,c_k^2, \quad
+          B_k = \tfrac12(1+\sigma_n)(1-\mu_k)\,\sigma_k c_k^2,
 
-.. math:: \frac{\kappa_n}{\kappa} = 1 + \frac{1-s}2\langle\psi^3\rangle\,a + b\,a^2 + \dots, \qquad
-          b = (1-s)\Bigl(\frac{1-s}2\sum_k\frac{q_k c_k^2}{1-q_k} + \frac{1-2s}6\langle\psi^4\rangle
-              - \frac12\Bigr) ,
+.. math:: C = \tfrac12(1+\sigma_n)\bigl(\tfrac13\langle\psi^4\rangle - 1\bigr)
+              + \tfrac13(\tau_n+\sigma_n)\langle\psi^4\rangle
+              + \varsigma_n\Lambda_n\Bigl(1 + \sum_k c_k^2(1-\mu_k)^2\Bigr),
+          \qquad \mu_k = \frac{\Lambda_k}{2\Lambda_n},
 
-by expansion of the logarithm to third order; b where the third moment vanishes.
+since :math:`\langle\psi\nabla\psi\cdot\nabla\chi_k\rangle = \tfrac12\Lambda_k c_k`,
+:math:`|\nabla\psi|^2 = \tfrac12\Delta\psi^2 + \Lambda_n\psi^2` and
+:math:`\langle\psi^2|\nabla\psi|^2\rangle = \tfrac13\Lambda_n\langle\psi^4\rangle`; b where the third moment
+vanishes. Of softmax attention :math:`\sigma_n = -s` and :math:`\tau_n = s^2` with :math:`s = -\beta w_n/N_n`, w
+being the multipliers of the gradient law with the same thresholds. With a phase lag branches are of waves, see
+:mod:`.on_circle`.
 """
 
-import numpy as np
+from typing import Any, NamedTuple
 
-from ..equations import Capability, Equation, SoftmaxAttention, require
-from ..errors import InvalidInput
+import numpy as np
+import numpy.typing as npt
+
+from ..domains import Domain
+from ..equations import Capability, Equation, require
+from ..equations.velocity import SpeedResponse
+from ..potentials import Potential
 from .thresholds import require_threshold, require_uniform
 
 
-def saturation(problem: Equation, n: int) -> np.longdouble:
-    """Return s at the threshold of a degree: 0 for the gradient law.
+class CubicTerms(NamedTuple):
+    """The terms A_k (K,), B_k (K,) and C of the coefficient b."""
 
-    Raises
-    ------
-    InvalidInput
-        If no normal form of the branches of the law is known.
-    """
-    require_normal_form(problem)
-    law, domain = problem.velocity, problem.domain
-    if not isinstance(law, SoftmaxAttention):
-        return np.longdouble(0.0)
-    multiplier = law.at_uniform(domain).multipliers(domain, n)[n]
-    return np.longdouble(-law.beta * multiplier / domain.multiplicity(n))
+    by_strength: Any
+    alone: Any
+    own: Any
+
+    @classmethod
+    def of(
+        cls,
+        domain: Domain,
+        n: int,
+        degrees: npt.NDArray[np.intp],
+        squares: Any,
+        fourth: Any,
+        response: SpeedResponse,
+    ) -> "CubicTerms":
+        """Return those of a mode.
+
+        Parameters
+        ----------
+        domain, n
+            Where, and its degree.
+        degrees, squares : (K,)
+            The degrees of the harmonics in its square, from 1, and c_k^2; those that no strength and no speed have
+            may be missing.
+        fourth
+            The mean of its fourth power.
+        response
+            The changes of the speed, up to the largest of the degrees at least.
+        """
+        first, second, slope = response
+        own, bent, others = first[n], second[n], first[degrees]
+        least = n * (n + domain.dimension - 2)
+        mu = degrees * (degrees + domain.dimension - 2) / np.longdouble(2 * least)
+        half = (1 + own) / 2
+        steep = slope[n] * least * (1 + (squares * (1 - mu) ** 2).sum())
+        return cls(
+            half * (1 + own * mu) * squares,
+            half * (1 - mu) * others * squares,
+            half * (fourth / 3 - 1) + (bent + own) * fourth / 3 + steep,
+        )
+
+
+def unlagged_potential(problem: Equation) -> Potential:
+    """Return the pair potential whose gradient law has the linearisation at the uniform density without a lag."""
+    return problem.velocity.unlagged.at_uniform(problem.domain)
 
 
 def require_normal_form(problem: Equation) -> None:
-    """Refuse an equation without thresholds, and laws of which no normal form is known.
+    """Refuse an equation without thresholds.
 
     Raises
     ------
@@ -53,13 +100,6 @@ def require_normal_form(problem: Equation) -> None:
         require_threshold(problem)
         return
     require_uniform(problem)
-    require(problem, Capability.STATIONARY_MAP, "normal forms of branches")
-    if lacking := lacks_normal_form(problem):
-        raise InvalidInput(f"{lacking}; there are those of pair potentials and of SoftmaxAttention")
-
-
-def lacks_normal_form(problem: Equation) -> str:
-    """Return a clause that no normal form of the branches of the law is known; empty if one is."""
-    if not problem.lacks(Capability.GRADIENT) or isinstance(problem.velocity, SoftmaxAttention):
-        return ""
-    return f"no normal form of the branches of {problem.velocity.name} is known"
+    if not problem.velocity.rotates:
+        require(problem, Capability.STATIONARY_MAP, "normal forms of branches")
+    _ = problem.positive_noise

@@ -1,12 +1,22 @@
 r"""The uniform state of the circle and the von Mises states in closed form.
 
-With :math:`q = w_{2n}/w_n` and :math:`p = w_{3n}/w_n`, eliminating the modes that are not critical gives the normal
-form of the n-branch,
+With :math:`q = w_{2n}/w_n` and :math:`p = w_{3n}/w_n` the normal form of the n-branch of the gradient law has
 
-.. math:: b_1 = \frac{(1-s)\,(1 + 2s - (2+s)\,q)}{2(1-q)} ,
+.. math:: b_1 = \frac{1 - 2q}{2(1-q)} ;
 
-s being the :mod:`saturation <.normal_forms>` of the law, 0 of the gradient law; the criterion is that of Mun and
-Rosenzweig.
+the criterion is that of Mun and Rosenzweig. Of any law let
+:math:`2\pi\rho = 1 + 2\,\mathrm{Re}(a z + b z^2)` with :math:`z = e^{i(n\theta - \omega t)}`, and
+:math:`\sigma, \tau, \varsigma` be the changes of its
+:class:`speed <meanfield.equations.velocity.SpeedResponse>`, and :math:`e = e^{in\alpha}` for a phase lag
+:math:`\alpha`. At the threshold mode 2n follows :math:`a^2`,
+
+.. math:: b = \beta a^2, \qquad \beta = \frac{e\,(1 + e\sigma_n)}{2\cos n\alpha + i\sin n\alpha - 2qe^2} ,
+
+and the growth of a to third order makes the wave, or without a lag the state, of the amplitude a one of
+
+.. math:: \frac{\kappa}{\kappa_n} = 1 - \frac{\mathrm{Re}\,G}{\cos n\alpha}\,|a|^2, \qquad
+          G = \beta\,\bigl(2qe\,(e + \sigma_n) - e\sigma_{2n} - \bar e\bigr)
+              + e\,(\tau_n + 3n^2\varsigma_n) + e^2\sigma_n .
 """
 
 import math
@@ -22,11 +32,12 @@ from ..domains import Circle
 from ..equations import Equation
 from ..potentials import Number
 from ..potentials.series import scaled_bessel
-from .normal_forms import saturation
+from .normal_forms import require_normal_form, unlagged_potential
 from .results import ROUNDING, BranchShape, GlobalCriterion
 from .scaling import normalised_multipliers
 
 _CHECKED_DEGREE = 2**12
+_ONE = np.longdouble(1.0)
 
 
 @dataclass(frozen=True)
@@ -48,19 +59,18 @@ class CircleTheory:
 
     def shape(self, problem: Equation, n: int, coupling: Number) -> BranchShape:
         """Return the normal form of the n-branch where it leaves uniform."""
-        potential, s = problem.velocity.at_uniform(problem.domain), saturation(problem, n)
-        extended = potential.extended_multipliers(problem.domain, 3 * n)
+        form = CubicForm.of(problem, n)
+        extended = unlagged_potential(problem).extended_multipliers(problem.domain, 3 * n)
         # Adding 0 turns -0.0, the ratio of a vanishing mode, into 0.0.
         q, p = extended[2 * n] / extended[n] + 0.0, extended[3 * n] / extended[n] + 0.0
-        curvature, quartic = curvature_of(q, s), math.nan if s else _quartic(q, p)
+        curvature, quartic = form.curvature(q), _quartic(q, p) if form.plain else math.nan
         kind, note = _classified(n, curvature, quartic, float(p))
         return BranchShape(n, coupling, curvature, quartic, float(q), float(p), kind, note)
 
     def tricritical_excess(self, problem: Equation, n: int) -> float:
-        """Return (1 + 2s) w_n - (2 + s) w_(2n) over the norm of the multipliers, which vanishes where b_1 does."""
-        potential, s = problem.velocity.at_uniform(problem.domain), saturation(problem, n)
-        multipliers = normalised_multipliers(potential, problem.domain, 2 * n)
-        return float((1 + 2 * s) * multipliers[n] - (2 + s) * multipliers[2 * n])
+        """Return b_1 times its denominator over the norm of the multipliers, w_n - 2 w_(2n) of the gradient law."""
+        multipliers = normalised_multipliers(unlagged_potential(problem), problem.domain, 2 * n)
+        return CubicForm.of(problem, n).excess(multipliers[n], multipliers[2 * n])
 
     def criterion(self, problem: Equation) -> GlobalCriterion:
         """Return the global criterion, decided by the strengths of all modes."""
@@ -113,12 +123,67 @@ class CircleTheory:
         return -0.5 * math.log(2 * math.pi * x) + math.log1p(1 / (8 * x) + 9 / (128 * x**2))
 
 
-def curvature_of(q: Any, s: Any = 0.0) -> float:
-    """Return b_1 at q = w_(2n)/w_n and the saturation s; nan at q = 1, where the branch is transcritical."""
-    if abs(q - 1) <= ROUNDING:
-        return math.nan
-    excess = 1 + 2 * s - (2 + s) * q
-    return 0.0 if abs(excess) <= ROUNDING else float((1 - s) * excess / (2 * (1 - q)))
+@dataclass(frozen=True)
+class CubicForm:
+    r"""The cubic term of the growth of a mode at its threshold; by default that of the gradient law.
+
+    Attributes
+    ----------
+    turn
+        :math:`e^{in\alpha}`, 1 without a lag.
+    own, double
+        :math:`\sigma_n` and :math:`\sigma_{2n}`.
+    second
+        :math:`\tau_n + 3n^2\varsigma_n`.
+    plain
+        Whether the law is the gradient law without a lag.
+    """
+
+    turn: Any = _ONE
+    own: float = 0.0
+    double: float = 0.0
+    second: float = 0.0
+
+    @classmethod
+    def of(cls, problem: Equation, n: int) -> "CubicForm":
+        """Return that of a mode of a problem."""
+        require_normal_form(problem)
+        law, domain = problem.velocity.unturned, problem.domain
+        first, second, slope = law.speed_response(domain, 2 * n)
+        turn = np.exp(1j * np.longdouble(law.lag) * n) if law.lag else _ONE
+        bent = second[n] + 3 * n**2 * slope[n]
+        return cls(turn, first[n], first[2 * n], bent)
+
+    @property
+    def plain(self) -> bool:
+        """Whether the law is the gradient law, without a lag."""
+        return self.turn == 1 and not (self.own or self.double or self.second)
+
+    def terms(self, one: Any, two: Any) -> tuple[Any, Any]:
+        """Return numerator and denominator of G, times the multiplier of mode n, from it and that of mode 2n."""
+        e, back, own = self.turn, np.conj(self.turn), self.own
+        denominator = (2 * e.real + 1j * e.imag if e.imag else 2 * e) * one - 2 * two * e**2
+        slaved = e * (1 + e * own) * (2 * two * e * (e + own) - (e * self.double + back) * one)
+        return slaved + e * (self.second + e * own) * denominator, denominator
+
+    def curvature(self, q: Any) -> float:
+        """Return b_1 at q = w_(2n)/w_n; nan where mode 2n is critical too, so that the branch is transcritical."""
+        numerator, denominator = self.terms(1, q)
+        if abs(denominator) <= 2 * ROUNDING:
+            return math.nan
+        if abs(self._real(numerator, denominator)) <= ROUNDING:
+            return 0.0
+        return float(-(numerator / denominator).real / self.turn.real)
+
+    def excess(self, one: Any, two: Any) -> float:
+        """Return a function of the multipliers that changes its sign where b_1 vanishes, else by jumps only."""
+        return float(-self._real(*self.terms(one, two)))
+
+    def _real(self, numerator: Any, denominator: Any) -> Any:
+        """Return the real part of G times the denominator, with a lag, where that is complex, times its modulus."""
+        if not self.turn.imag:
+            return numerator
+        return (numerator * np.conj(denominator)).real / (abs(denominator) or 1.0)
 
 
 def _quartic(q: Any, p: Any) -> float:

@@ -15,7 +15,7 @@ from ..errors import InvalidInput
 from ..harmonics.gegenbauer import multiplicities
 from ..potentials import Kuramoto, Logarithmic, Number, Transformer
 from ..potentials.zonal import exponential_coefficients
-from .normal_forms import saturation
+from .normal_forms import require_normal_form
 from .results import ROUNDING, BranchShape, GlobalCriterion
 from .scaling import normalised_multipliers
 from .spheres import zonal_curvature, zonal_excess, zonal_slope
@@ -44,7 +44,8 @@ class SphereTheory:
 
     def shape(self, problem: Equation, n: int, coupling: Number) -> BranchShape:
         """Return the normal form of the zonal branch of degree n where it leaves uniform."""
-        domain, s = problem.domain, saturation(problem, n)
+        require_normal_form(problem)
+        domain, response = problem.domain, problem.velocity.speed_response(problem.domain, 2 * n)
         potential = problem.velocity.at_uniform(domain)
         eigenvalues = potential.extended_multipliers(domain, 3 * n) / multiplicities(domain, 3 * n)
         share = eigenvalues / eigenvalues[n] + 0.0
@@ -52,13 +53,13 @@ class SphereTheory:
         critical = [k for k in range(1, 3 * n + 1) if k != n and abs(share[k] - 1) <= ROUNDING]
         if n % 2 == 0:
             note = f"degree {critical[0]} is critical too" if critical else ""
-            slope = float((1 - s) * zonal_slope(domain, n))
+            slope = float((1 + response.first[n]) * zonal_slope(domain, n))
             return BranchShape(n, coupling, math.nan, math.nan, q, p, "transcritical", note, slope)
         dragged = [k for k in critical if k % 2 == 0 and k <= 2 * n]
         if dragged:
             note = f"degree {dragged[0]} is critical too and gives the reduced energy a cubic term"
             return BranchShape(n, coupling, math.nan, math.nan, q, p, "transcritical", note)
-        curvature = zonal_curvature(domain, n, share[: 2 * n + 1], ROUNDING, s)
+        curvature = zonal_curvature(domain, n, share[: 2 * n + 1], ROUNDING, response)
         note = f"degree {critical[0]} is critical too" if critical else ""
         kind = "degenerate" if curvature == 0 else ("supercritical" if curvature > 0 else "subcritical")
         return BranchShape(n, coupling, curvature, math.nan, q, p, kind, note)
@@ -67,8 +68,10 @@ class SphereTheory:
         """Return b_1 times the product of 1 - q_k over the slaved degrees k; 1 for even n, always transcritical."""
         if n % 2 == 0:
             return 1.0
-        potential, s = problem.velocity.at_uniform(problem.domain), saturation(problem, n)
-        return zonal_excess(problem.domain, n, normalised_multipliers(potential, problem.domain, 2 * n), s)
+        require_normal_form(problem)
+        domain, law = problem.domain, problem.velocity
+        attractions = normalised_multipliers(law.at_uniform(domain), domain, 2 * n)
+        return zonal_excess(domain, n, attractions, law.speed_response(domain, 2 * n))
 
     def criterion(self, problem: Equation) -> GlobalCriterion:
         """Return the global criterion, decided by the branch at the threshold and theorems on single potentials."""

@@ -8,7 +8,7 @@ from ..base import Record
 from ..equations import Equation
 from ..errors import InvalidInput
 from .forms import theory_of
-from .on_circle import curvature_of
+from .on_circle import CubicForm
 from .results import ROUNDING
 from .thresholds import checked_mode, require_threshold
 
@@ -84,7 +84,8 @@ def resonance(problem: Equation, n: int, m: int) -> Resonance:
         )
     share = relative / relative[n]
     detuning = float(relative[n] / relative[m] - 1)
-    curvatures = (curvature_of(float(share[2 * n])), curvature_of(float(relative[2 * m] / relative[m])))
+    form = CubicForm()
+    curvatures = (form.curvature(float(share[2 * n])), form.curvature(float(relative[2 * m] / relative[m])))
     if m == 2 * n:
         return Resonance("1:2", (n, m), detuning, math.nan, -1.0, (math.nan, curvatures[1]))
     for third in (m - n, m + n):

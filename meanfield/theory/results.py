@@ -29,7 +29,7 @@ class BranchShape(Record):
     curvature
         b_1; nan when transcritical.
     quartic
-        b_2; nan when transcritical, when w_(3n) = w_n, on the sphere and for softmax attention.
+        b_2; nan when transcritical, when w_(3n) = w_n, on the sphere and for laws other than the gradient law.
     q, p
         w_(2n)/w_n and w_(3n)/w_n, on the sphere the ratios of w/N, which are those of the eigenvalues.
     type

@@ -10,16 +10,20 @@ not critical from the gap of the free energy gives for the branch of degree l
 .. math:: B = \frac12\sum_{0 < k \le 2l,\,k \text{ even}} \frac{q_k N_k}{1-q_k} \Bigl(\int P_k P_l^2\Bigr)^2
               + \frac16\int P_l^4 - \frac1{2N_l^2} .
 
-With the :mod:`saturation <.normal_forms>` s of a law the three terms of B have the factors :math:`1-s`,
-:math:`1-2s` and 1, and both right-hand sides, beyond the 1, have the factor :math:`1-s`.
+For other laws see :mod:`.normal_forms`, with :math:`c_k^2 = N_l^2 L_k^2/N_k` and the moment :math:`p_l` of
+:math:`a = \sqrt{N_l}\,p_l`; the slope has the factor :math:`1 + \sigma_l`.
 
 All integrals come from the expansion :math:`P_l^2 = \sum_k L_k P_k` of Dougall, whose terms are positive.
 """
 
+from typing import Any
+
 import numpy as np
 
 from ..domains import Domain
+from ..equations.velocity import SpeedResponse
 from ..harmonics.gegenbauer import Extended, multiplicities
+from .normal_forms import CubicTerms
 
 
 def squared_polynomial(domain: Domain, degree: int) -> Extended:
@@ -49,7 +53,7 @@ def zonal_slope(domain: Domain, degree: int) -> float:
 
 
 def zonal_curvature(
-    domain: Domain, degree: int, shares: Extended, rounding: float, s: float | np.longdouble = 0.0
+    domain: Domain, degree: int, shares: Extended, rounding: float, response: SpeedResponse
 ) -> float:
     """Return the curvature of an odd branch, exactly 0 where it vanishes to rounding.
 
@@ -63,23 +67,21 @@ def zonal_curvature(
         q_k for k = 0..2l; none of even k > 0 is 1.
     rounding
         Error of the shares.
-    s
-        Saturation of the law.
+    response
+        The changes of the speed of the law, up to degree 2l.
     """
-    numbers, squares = multiplicities(domain, 2 * degree), squared_polynomial(domain, degree) ** 2
     even = np.arange(2, 2 * degree + 1, 2)
-    quartics = squares[::2] / numbers[::2]
-    slaved = shares[even] / (1 - shares[even]) * quartics[1:]
-    own = np.longdouble(1) / (2 * numbers[degree] ** 2)
-    terms = np.array([(1 - s) * slaved.sum() / 2, (1 - 2 * s) * quartics.sum() / 6, -own])
-    # What an error of the shares does to the sum; d q/(1-q) = dq/(1-q)^2.
-    error = rounding * (np.abs(terms).sum() + (quartics[1:] / (1 - shares[even]) ** 2).sum())
-    total = terms.sum()
-    return 0.0 if abs(total) <= error else float(-(1 - s) * numbers[degree] ** 3 * total)
+    by_strength, alone, own = _cubic_terms(domain, degree, even, response)
+    shares = shares[even]
+    slaved = (by_strength * shares + alone) / (1 - shares)
+    # What an error of the shares does to the sum; d (A q + B)/(1 - q) = (A + B) dq/(1 - q)^2.
+    error = rounding * (np.abs(slaved).sum() + abs(own) + np.abs((by_strength + alone) / (1 - shares) ** 2).sum())
+    total = slaved.sum() + own
+    return 0.0 if abs(total) <= error else float(-multiplicities(domain, degree)[degree] * total)
 
 
-def zonal_excess(domain: Domain, degree: int, attractions: Extended, s: float | np.longdouble = 0.0) -> float:
-    r"""Return the curvature of an odd branch, over 1 - s, times the product over even k of w_l/N_l - w_k/N_k.
+def zonal_excess(domain: Domain, degree: int, attractions: Extended, response: SpeedResponse) -> float:
+    r"""Return the curvature of an odd branch times the product over even k of w_l/N_l - w_k/N_k.
 
     Its zeros are those of the curvature, it has no poles, and it is finite where w_l = 0.
 
@@ -91,14 +93,19 @@ def zonal_excess(domain: Domain, degree: int, attractions: Extended, s: float | 
         l, odd.
     attractions
         w_k/N_k for k = 0..2l or further, in any unit.
-    s
-        Saturation of the law.
+    response
+        The changes of the speed of the law, up to degree 2l.
     """
-    numbers, squares = multiplicities(domain, 2 * degree), squared_polynomial(domain, degree) ** 2
     even = np.arange(2, 2 * degree + 1, 2)
-    quartics = squares[::2] / numbers[::2]
+    by_strength, alone, own = _cubic_terms(domain, degree, even, response)
     distances = attractions[degree] - attractions[even]
     others = np.array([np.prod(np.delete(distances, place)) for place in range(even.size)])
-    slaved = (1 - s) * (attractions[even] * quartics[1:] * others).sum() / 2
-    own = (1 - 2 * s) * quartics.sum() / 6 - np.longdouble(1) / (2 * numbers[degree] ** 2)
-    return float(-(numbers[degree] ** 3) * (slaved + own * np.prod(distances)))
+    slaved = ((by_strength * attractions[even] + alone * attractions[degree]) * others).sum()
+    return float(-multiplicities(domain, degree)[degree] * (slaved + own * np.prod(distances)))
+
+
+def _cubic_terms(domain: Domain, degree: int, even: Any, response: SpeedResponse) -> CubicTerms:
+    """Return the terms of the cubic coefficient of a zonal mode, by the even degrees slaved to it."""
+    numbers = multiplicities(domain, 2 * degree)
+    squares = (numbers[degree] * squared_polynomial(domain, degree)[even]) ** 2 / numbers[even]
+    return CubicTerms.of(domain, degree, even, squares, 1 + squares.sum(), response)

@@ -224,7 +224,7 @@ def _strengths(moved: Equation, last: int) -> Any:
 
 def _excess(problem: Equation, parameter: str, modes: Sequence[int], value: float) -> Floats:
     """Return the functions whose roots are the tricritical points of modes, (modes,)."""
-    moved, theory = problem.with_parameter(parameter, value), theory_of(problem.domain)
+    moved, theory = problem.keeping_parameter(parameter, value), theory_of(problem.domain)
     return np.array([theory.tricritical_excess(moved, n) for n in modes], dtype=np.float64)
 
 

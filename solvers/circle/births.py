@@ -32,9 +32,6 @@ def sides(
     """Return the one side of a branch, whose other is a rotation of it, or each direction of several modes."""
     if mode is None:
         return [Side(direction, None, AMPLITUDE)]
-    if equation.problem.lacks(Capability.GIBBS_MAP):
-        # No normal form is known; beside a pitchfork the first point shows its order.
-        return [Side(direction, 2, AMPLITUDE)]
     order, amplitude = _leading_order(branch_shape(equation.problem, mode), register, threshold.parent is not None)
     return [Side(direction, order, amplitude)]
 

@@ -17,7 +17,6 @@ from meanfield.theory import (
     UniformPoint,
     critical_couplings,
     critical_modes,
-    lacks_normal_form,
     mode_interactions,
     tricritical_points,
     unresolved_points,
@@ -47,8 +46,7 @@ def uniform_points(window: Window, modes: Sequence[int]) -> list[UniformPoint]:
     if not modes:
         return []
     found = mode_interactions(window.problem, window.parameter, window.interval, modes)
-    if not lacks_normal_form(window.problem):
-        found += tricritical_points(window.problem, window.parameter, window.interval, modes)
+    found += tricritical_points(window.problem, window.parameter, window.interval, modes)
     inside = [point for point in found if window.contains(point.value, float(point.coupling))]
     return sorted(inside, key=lambda point: point.value)
 
@@ -57,8 +55,6 @@ def unresolved(window: Window, modes: Sequence[int]) -> list[str]:
     """Return warnings of tricritical points and mode interactions that may not all be known."""
     if not modes:
         return []
-    if lacking := lacks_normal_form(window.problem):
-        return [f"tricritical points and interactions of modes may be missing: {lacking}"]
     return [
         f"{'interactions' if len(own) > 1 else 'tricritical points'} of mode {' and '.join(map(str, own))} may be "
         f"missing: their multipliers change too fast in {window.parameter} for the values taken; ask for a "

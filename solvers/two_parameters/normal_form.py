@@ -1,16 +1,10 @@
 r"""Where branches of states without an axis turn from continuous to discontinuous on the ordinary sphere.
 
 Among the densities invariant under a group let :math:`\psi` be the only harmonic of degree l, of unit mean square,
-:math:`\psi^2 = 1 + \sum_k c_k\chi_k` with harmonics :math:`\chi_k` alike, and :math:`r_k` the strength of the
-degree of :math:`\chi_k` over that of l. The field :math:`a\psi + \dots` of the branch born at :math:`\kappa_l` has
-
-.. math:: \frac{\kappa_l}{\kappa} = 1 + \tfrac12\langle\psi^3\rangle a + b\,a^2 + \dots, \qquad
-          b = \tfrac16\langle\psi^4\rangle - \tfrac12 + \tfrac12\sum_k \frac{r_k c_k^2}{1 - r_k}
-          \quad\text{where } \langle\psi^3\rangle = 0 .
-
-Of softmax attention the terms have factors, see :mod:`meanfield.theory.normal_forms`. Where the third moment does
-not vanish, as in general for even l, branches are transcritical and never continuous; where it does, b = 0 is a
-tricritical point.
+and :math:`\psi^2 = 1 + \sum_k c_k\chi_k` with harmonics :math:`\chi_k` alike. With them
+:mod:`meanfield.theory.normal_forms` has the coefficient b of the branch born at :math:`\kappa_l`. Where the third
+moment of :math:`\psi` does not vanish, as in general for even l, branches are transcritical and never continuous;
+where it does, b = 0 is a tricritical point.
 """
 
 from typing import Any
@@ -19,7 +13,7 @@ import numpy as np
 from scipy.optimize import brentq
 
 from meanfield import Equation
-from meanfield.theory import UniformPoint, lacks_normal_form, saturation
+from meanfield.theory import CubicTerms, UniformPoint
 
 from ..bases import EPS, Basis, Floats
 from .plane import Plane
@@ -49,10 +43,9 @@ class NormalForm:
         psi[place] = 1.0 / np.sqrt(basis.squares[place])
         values = basis.synthesise(psi).copy()
         square = basis.means(basis.analyse(values**2)) / np.sqrt(basis.squares)
-        self.third, fourth = (float(basis.analyse(values**power).item(0)) for power in (3, 4))
-        self._fourth = fourth
-        square[place] = 0.0
-        self._squares: Floats = square**2
+        self.third, self._fourth = (float(basis.analyse(values**power).item(0)) for power in (3, 4))
+        self._others = np.flatnonzero((basis.degrees > 0) & (np.arange(square.size) != place))
+        self._squares: Floats = square[self._others] ** 2
 
     def strengths(self, problem: Equation) -> Any:
         """Return the strengths of the modes, without the coupling over the noise, longdouble."""
@@ -60,24 +53,21 @@ class NormalForm:
         return -self._plane.multipliers(potential, int(degrees.max()))[degrees] * self._basis.squares
 
     def __call__(self, value: float) -> float:
-        """Return b at a value of the parameter, over 1 - s."""
+        """Return b at a value of the parameter."""
         problem = self._plane.problem.with_parameter(self._plane.other, value)
-        s, strengths = float(saturation(problem, int(self._basis.degrees[self.place]))), self.strengths(problem)
-        ratios = strengths / strengths[self.place]
-        ratios[self.place] = 0.0
-        slaved = float((self._squares * ratios / (1.0 - ratios)).sum())
-        return 0.5 * (1.0 - s) * slaved + (1.0 - 2.0 * s) * self._fourth / 6.0 - 0.5
+        degrees, strengths = self._basis.degrees, self.strengths(problem)
+        response = problem.velocity.speed_response(problem.domain, int(degrees.max()))
+        terms = CubicTerms.of(
+            problem.domain, int(degrees[self.place]), degrees[self._others], self._squares, self._fourth, response
+        )
+        ratios = strengths[self._others] / strengths[self.place]
+        return float(((terms.by_strength * ratios + terms.alone) / (1.0 - ratios)).sum() + terms.own)
 
 
 def tricritical_among(plane: Plane, basis: Basis, degree: int, around: tuple[float, float]) -> list[UniformPoint]:
     """Return the tricritical points of the branches of a degree in a basis of S^2 without an axis."""
     places = np.flatnonzero(basis.degrees == degree)
-    if (
-        lacks_normal_form(plane.problem)
-        or basis.invariants is None
-        or places.size != 1
-        or plane.roles[plane.other][0] != plane.problem.law_field
-    ):
+    if basis.invariants is None or places.size != 1 or plane.roles[plane.other][0] != plane.problem.law_field:
         return []
     form = NormalForm(plane, basis, int(places[0]))
     if abs(form.third) > VANISHING:

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from meanfield import InvalidInput
-from meanfield.theory import lacks_normal_form, theory_of
+from meanfield.theory import theory_of
 
 from ..bases import EPS, Basis, Floats
 from ..branches.continuation import End, Point
@@ -85,13 +85,8 @@ class ThresholdEquation(ExtendedEquation):
 
     @property
     def tests(self) -> Tests:
-        """A function that vanishes where the branch of the mode turns, if that is known."""
-        return {} if lacks_normal_form(self.plane.problem) else {("tricritical", None): self._excess}
-
-    @property
-    def untested(self) -> str:
-        """Why no turning branches are looked for."""
-        return lacks_normal_form(self.plane.problem)
+        """A function that vanishes where the branch of the mode turns."""
+        return {("tricritical", None): self._excess}
 
     def margins(self, point: Point) -> Margins:
         """Return one minus lambda of the other modes."""

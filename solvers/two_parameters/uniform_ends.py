@@ -7,8 +7,8 @@ import numpy as np
 from scipy.optimize import newton
 
 from meanfield import Equation, InvalidInput, MeanfieldError, Number, Outcome
-from meanfield.equations import Interaction
-from meanfield.theory import UniformPoint, lacks_normal_form, mode_interactions, tricritical_points
+from meanfield.equations import at_uniform
+from meanfield.theory import UniformPoint, mode_interactions, tricritical_points
 
 from ..bases import EPS, Floats
 from ..branches.continuation import Point, length
@@ -17,6 +17,7 @@ from .approaching import larger
 from .arc import strayed_by
 from .beside import FIRST, NEARBY, NEARLY_CRITICAL, point_beside
 from .events import KNOWN, VANISHED
+from .extended import ExtendedEquation
 from .following import follow, turned_back
 from .knots import Knot, Side, extended
 from .normal_form import tricritical_among
@@ -232,10 +233,10 @@ def _in_coupling(plane: Plane, last: Point, degree: int, reach: float) -> Iterat
     around = (x - reach) * plane.unit, (x + reach) * plane.unit
     equation = extended(last)
     modes = degree, *(mode for mode in equation.partners(degree, LAST_PARTNER) if mode != degree)
-    turns = equation.ends_tricritically and not lacks_normal_form(plane.problem)
+    turns = equation.ends_tricritically
     try:
         found = mode_interactions(plane.problem, plane.other, around, modes, of=degree)
-        if turns and equation.basis.even:
+        if turns and _on_one_branch(equation):
             found += tricritical_points(plane.problem, plane.other, around, (degree,))
         elif turns:
             found += tricritical_among(plane, equation.basis, degree, around)
@@ -245,9 +246,14 @@ def _in_coupling(plane: Plane, last: Point, degree: int, reach: float) -> Iterat
         yield _of_closed_form(plane, point, degree)
 
 
+def _on_one_branch(equation: ExtendedEquation) -> bool:
+    """Return whether one branch for each mode is born of the uniform state, even about an axis or of waves."""
+    return equation.basis.even or equation.plane.rotates
+
+
 def _of_closed_form(plane: Plane, point: UniformPoint, degree: int) -> UniformEnd:
     """Return an organising point of the uniform branch as the end of a curve in a mode."""
-    problem = plane.problem.with_parameter(plane.other, point.value).at(coupling=point.coupling)
+    problem = plane.problem.keeping_parameter(plane.other, point.value).at(coupling=point.coupling)
     by_name = {plane.other: point.value, COUPLING: point.coupling}
     first, second = (by_name[name] for name in plane.names)
     lower, upper = point.lower, point.upper
@@ -269,7 +275,7 @@ def _on_threshold(plane: Plane, last: Point, degree: int, reach: float) -> Itera
         return
     equation = extended(last)
     partners = equation.partners(degree, LAST_PARTNER)
-    turns = equation.ends_tricritically and equation.basis.even
+    turns = equation.ends_tricritically and _on_one_branch(equation)
     for begin in (start, turned_back(start, start.arclength)):
         for knot in follow(begin, NEARBY, FIRST).knots:
             event = knot.event
@@ -321,6 +327,6 @@ def leads_to(
 
 def _threshold_slope(problem: Equation, parameter: str, degree: int) -> float:
     """Return the derivative of the critical coupling of a degree in another parameter of a problem at it."""
-    interaction = Interaction(problem)
+    interaction = at_uniform(problem)
     strengths = interaction.strength_derivatives(parameter, degree)
     return float(-strengths[degree] / interaction.strength_derivatives(COUPLING, degree)[degree])

@@ -9,17 +9,19 @@ from scipy.special import eval_gegenbauer
 from meanfield import (
     Circle,
     ContinuityEquation,
+    CosineSeries,
+    CustomVelocity,
     External,
     InvalidInput,
     NormalisedAttention,
+    PhaseLag,
     SoftmaxAttention,
     Sphere,
-    branch_shape,
     critical_coupling,
     critical_couplings,
 )
 from meanfield.equations import equation_of
-from meanfield.theory import mode_interactions, tricritical_points
+from meanfield.theory import tricritical_points
 from solvers import bifurcation_diagram, curve
 from solvers.domains import solvers_of
 from solvers.two_parameters import plane, unknowns
@@ -125,13 +127,13 @@ def test_branch_points_in_a_confinement_are_those_of_diagrams():
 
 
 def test_thresholds_of_any_law_are_followed():
-    for law, told in ((SoftmaxAttention(3.0), True), (NormalisedAttention(3.0), False)):
+    for law in (SoftmaxAttention(3.0), NormalisedAttention(3.0)):
         problem = equation_of(Sphere(3), law)
         diagram = bifurcation_diagram(problem, relative=(0.8, 1.2), rates=False, depth=0)
         found = curve(diagram.events("branch point")[0], "beta", (1.0, 7.0))
         exact = [float(critical_couplings(problem.with_parameter("beta", beta), 1)[1]) for beta in found.first]
         assert found.coupling == pytest.approx(exact, rel=POINT)
-        assert bool(found.warnings) is not told
+        assert not found.warnings
         # That of the gradient law turns at beta = 1.816.
         assert not found.special_points
 
@@ -199,55 +201,18 @@ def test_derivatives_of_the_extended_systems(normalisation, kind, confinement):
         assert matrix @ along + derivative * in_q == pytest.approx(exact, abs=DIFFERENCE)
 
 
-# Normal forms of softmax attention on spheres
-
-
-def measured_shape(problem, degree, amplitude):
-    """Return b_1 or the slope of a branch of softmax attention by states on a meridian at amplitudes of either sign."""
-    dimension, beta = problem.domain.dimension, problem.parameters["beta"]
-    angles, _, _ = zonal_attention.meridian(dimension)
-    index, critical = 0.5 * (dimension - 2), float(critical_couplings(problem, degree)[degree])
-    mode = eval_gegenbauer(degree, index, np.cos(angles)) / eval_gegenbauer(degree, index, 1.0)
-    excess = []
-    for signed in (amplitude, -amplitude):
-        start = problem.domain.multiplicity(degree) * signed * mode, critical
-        _, ratio, _ = zonal_attention.branch_state("softmax", dimension, beta, mode, signed, start)
-        excess.append(ratio / critical - 1.0)
-    return sum(excess) / (2 * amplitude**2) if degree % 2 else (excess[0] - excess[1]) / (2 * amplitude)
-
-
-@pytest.mark.parametrize(
-    ("dimension", "beta", "degree"), [(3, 1.0, 1), (3, 4.0, 1), (5, 3.0, 1), (3, 2.0, 2), (5, 6.0, 2)]
-)
-def test_normal_forms_of_softmax_on_spheres(dimension, beta, degree):
-    problem = equation_of(Sphere(dimension), SoftmaxAttention(beta))
-    shape = branch_shape(problem, degree)
-    far, near = (measured_shape(problem, degree, amplitude) for amplitude in (0.02, 0.01))
-    # Of the next order in the square of the amplitude there is a sixteenth of the difference left, and less.
-    expected = shape.curvature if degree % 2 else shape.slope
-    assert (4 * near - far) / 3 == pytest.approx(expected, abs=abs(near - far) / 4)
-
-
-def test_softmax_turns_where_its_normal_form_does():
-    problem = equation_of(Sphere(10), SoftmaxAttention(1.2))
-    (point,) = tricritical_points(problem, "beta", (0.5, 5.0), (3,))
-    before, after = (
-        measured_shape(problem.with_parameter("beta", point.value + side), 3, 1e-4) for side in (-0.1, 0.1)
-    )
-    assert before > 0.0 > after
-    diagram = bifurcation_diagram(problem, relative=(100.0, 130.0), rates=False, depth=0)
-    found = curve(diagram.events("branch point")[0], "beta", (1.0, 2.0))
-    (event,) = found.special_points
-    assert (event.type, event.values[0]) == ("tricritical", pytest.approx(point.value, rel=1e-12))
-    assert mode_interactions(problem, "beta", (0.5, 5.0), (1, 3)) == []
-
-
 # Nonsense
 
 
 def test_what_is_not_followed_is_refused():
-    with pytest.raises(InvalidInput, match="no normal form of the branches of nGPT attention is known"):
-        tricritical_points(equation_of(Sphere(3), NormalisedAttention(2.0)), "beta", (1.0, 3.0), (1,))
+    with pytest.raises(InvalidInput, match="a function of moments, of which only the values are known"):
+        tricritical_points(
+            equation_of(Circle(), CustomVelocity(lambda t, m: np.sin(t), 1)), "beta", (1.0, 3.0), (1,)
+        )
+    with pytest.raises(InvalidInput, match="the problem has none; give noise > 0"):
+        tricritical_points(
+            equation_of(Circle(), PhaseLag(CosineSeries((-1.0,)), 0.2), noise=0.0), "lag", (0.1, 1.0), (1,)
+        )
     with pytest.raises(InvalidInput, match="give noise > 0"):
         tricritical_points(equation_of(Sphere(3), SoftmaxAttention(2.0), noise=0.0), "beta", (1.0, 3.0), (1,))
 

@@ -70,10 +70,6 @@ def test_several_stable_states_are_told_by_name():
     assert "fold" in {curve.type for curve in found.curves}
 
 
-def test_what_is_not_known_of_a_law_is_said():
-    assert any("no normal form of the branches of nGPT" in warning for warning in diagram_of("ngpt").warnings)
-
-
 def test_pictures_do_not_speak_of_a_lowest_state():
     ax = diagram_of("sphere").plot()
     texts = [text.get_text() for legend in ax.figure.findobj(mpl.legend.Legend) for text in legend.get_texts()]

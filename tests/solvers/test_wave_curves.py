@@ -130,7 +130,7 @@ def test_thresholds_are_those_of_the_formula(diagram):
         assert found.slope == pytest.approx(
             2.0 * mode / weight * np.sin(mode * found.first) / np.cos(mode * found.first) ** 2, rel=1e-12, abs=1e-12
         )
-        assert any("no normal form" in warning for warning in found.warnings)
+        assert not found.warnings
 
 
 @pytest.mark.parametrize(
@@ -204,7 +204,7 @@ def test_phase_diagrams_of_waves(interval):
 def test_no_first_order_line_is_looked_for_at_a_cusp_of_waves():
     """Without a free energy there is none that could end there."""
     found = phase_diagram(WAVES, ("lag", (0.105, 0.125)), relative=(0.9, 1.1), sections=1, examine=False)
-    assert [point.type for point in found.special_points] == ["cusp"]
+    assert {point.type for point in found.special_points} == {"cusp", "tricritical"}
     assert not any("line" in warning for warning in found.warnings)
 
 
