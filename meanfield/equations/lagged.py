@@ -158,7 +158,8 @@ class _EvenPart(Potential):
         factors = np.cos(np.arange(degree + 1) * self.shift)
         # A right angle is known to rounding, and so is that its cosine vanishes.
         vanishing = np.abs(factors) <= _EPS * (1.0 + np.arange(degree + 1) * abs(self.shift))
-        return np.asarray(multipliers * np.where(vanishing, 0.0, factors))
+        # Adding 0 turns -0.0, that of a vanishing mode, into 0.0.
+        return np.asarray(multipliers * np.where(vanishing, 0.0, factors) + 0.0)
 
     def tail_bound(self, domain: Domain, degree: int) -> Number:
         """Return a bound of the moduli of the multipliers beyond a degree: that without the shift."""

@@ -61,10 +61,12 @@ class CircleTheory:
         """Return the normal form of the n-branch where it leaves uniform."""
         form = CubicForm.of(problem, n)
         extended = unlagged_potential(problem).extended_multipliers(problem.domain, 3 * n)
+        growing = extended * np.cos(problem.velocity.lag * np.arange(extended.size))
         # Adding 0 turns -0.0, the ratio of a vanishing mode, into 0.0.
-        q, p = extended[2 * n] / extended[n] + 0.0, extended[3 * n] / extended[n] + 0.0
-        curvature, quartic = form.curvature(q), _quartic(q, p) if form.plain else math.nan
-        kind, note = _classified(n, curvature, quartic, float(p))
+        q, p = growing[2 * n] / growing[n] + 0.0, growing[3 * n] / growing[n] + 0.0
+        curvature = form.curvature(extended[2 * n] / extended[n])
+        quartic = _quartic(q, p) if form.plain else math.nan
+        kind, note = _classified(n, curvature, quartic, float(p), form.plain)
         return BranchShape(n, coupling, curvature, quartic, float(q), float(p), kind, note)
 
     def tricritical_excess(self, problem: Equation, n: int) -> float:
@@ -196,14 +198,16 @@ def _quartic(q: Any, p: Any) -> float:
     return float((p * of_p + of_one) / (12 * (p - 1) * (q - 1) ** 3))
 
 
-def _classified(n: int, curvature: float, quartic: float, p: float) -> tuple[str, str]:
+def _classified(n: int, curvature: float, quartic: float, p: float, plain: bool) -> tuple[str, str]:
     if math.isnan(curvature):
         return "transcritical", f"exact 1:2 resonance w_{2 * n} = w_{n}: see resonance(problem, {n}, {2 * n})"
     third = ""
-    if math.isnan(quartic):
-        third = f"exact 1:3 resonance w_{3 * n} = w_{n}: mode {3 * n} is critical too"
+    if abs(p - 1) <= ROUNDING:
+        third = f"exact 1:3 resonance: mode {3 * n} is critical too"
     if curvature:
         return ("supercritical" if curvature > 0 else "subcritical"), third
+    if not plain:
+        return "degenerate", third or "b1 = 0, and b2, which decides, is known of the gradient law only"
     if abs(1 - 3 * p) <= ROUNDING:
         return "degenerate", "b1 = b2 = 0: vertical to this order, as for the logarithmic potential"
     order = "quartically " + ("supercritical" if quartic > 0 else "subcritical")

@@ -115,6 +115,16 @@ def test_without_a_lag_the_normal_form_is_that_of_the_gradient_law():
     assert lagged.type in ("supercritical", "subcritical")
 
 
+def test_notes_are_of_modes_that_are_critical_together():
+    for law in (SoftmaxAttention(2.0), NormalisedAttention(2.0), PhaseLag(Transformer(2.0), 0.3)):
+        assert branch_shape(on_circle(law), 1).note == ""
+    lag = 0.3
+    third = -np.cos(lag) / np.cos(3 * lag)
+    shape = branch_shape(on_circle(PhaseLag(CosineSeries((-1.0, -0.2, third)), lag)), 1)
+    assert (shape.q, shape.p) == pytest.approx((0.2 * np.cos(2 * lag) / np.cos(lag), 1.0), rel=4 * EPS)
+    assert shape.note == "exact 1:3 resonance: mode 3 is critical too"
+
+
 def test_softmax_turns_where_its_normal_form_does():
     problem = equation_of(Sphere(10), SoftmaxAttention(1.2))
     (point,) = tricritical_points(problem, "beta", (0.5, 5.0), (3,))
