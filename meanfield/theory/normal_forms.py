@@ -10,14 +10,12 @@ degrees over that of n, and :math:`\sigma, \tau, \varsigma` the changes of the
 .. math:: b_k = \frac{(1 + \sigma_n)\,c_k}{2(1-q_k)}\,a^2, \qquad
           \frac{\kappa_n}{\kappa} = 1 + \frac{1+\sigma_n}2\langle\psi^3\rangle\,a + b\,a^2 + \dots,
 
-.. math:: b = \sum_k\frac{A_k q_k + B_k}{1-q_k} + C, \qquad
-          A_k = \tfrac12(1+\sigma_n)(1+\sigma_n\mu_k)\,c_k^2, \quad
-          B_k = \tfrac12(1+\sigma_n)(1-\mu_k)\,\sigma_k c_k^2,
+.. math:: b = \sum_k\frac{A_k q_k + B_k}{1-q_k}\,c_k^2 + C\langle\psi^4\rangle
+              - \tfrac12(1+\sigma_n) + \varsigma_n\Lambda_n, \qquad C = \tfrac16(1 + 3\sigma_n + 2\tau_n),
 
-.. math:: C = \tfrac12(1+\sigma_n)\bigl(\tfrac13\langle\psi^4\rangle - 1\bigr)
-              + \tfrac13(\tau_n+\sigma_n)\langle\psi^4\rangle
-              + \varsigma_n\Lambda_n\Bigl(1 + \sum_k c_k^2(1-\mu_k)^2\Bigr),
-          \qquad \mu_k = \frac{\Lambda_k}{2\Lambda_n},
+.. math:: A_k = \tfrac12(1+\sigma_n)(1+\sigma_n\mu_k) - S_k, \quad
+          B_k = \tfrac12(1+\sigma_n)(1-\mu_k)\,\sigma_k + S_k, \quad
+          S_k = \varsigma_n\Lambda_n(1-\mu_k)^2, \quad \mu_k = \frac{\Lambda_k}{2\Lambda_n},
 
 since :math:`\langle\psi\nabla\psi\cdot\nabla\chi_k\rangle = \tfrac12\Lambda_k c_k`,
 :math:`|\nabla\psi|^2 = \tfrac12\Delta\psi^2 + \Lambda_n\psi^2` and
@@ -40,46 +38,35 @@ from .thresholds import require_threshold, require_uniform
 
 
 class CubicTerms(NamedTuple):
-    """The terms A_k (K,), B_k (K,) and C of the coefficient b."""
+    """The numbers A_k (K,), B_k (K,) and C in the coefficient b, and its term without a sum."""
 
     by_strength: Any
     alone: Any
-    own: Any
+    fourth: Any
+    constant: Any
 
     @classmethod
-    def of(
-        cls,
-        domain: Domain,
-        n: int,
-        degrees: npt.NDArray[np.intp],
-        squares: Any,
-        fourth: Any,
-        response: SpeedResponse,
-    ) -> "CubicTerms":
+    def of(cls, domain: Domain, n: int, degrees: npt.NDArray[np.intp], response: SpeedResponse) -> "CubicTerms":
         """Return those of a mode.
 
         Parameters
         ----------
         domain, n
             Where, and its degree.
-        degrees, squares : (K,)
-            The degrees of the harmonics in its square, from 1, and c_k^2; those that no strength and no speed have
-            may be missing.
-        fourth
-            The mean of its fourth power.
+        degrees : (K,)
+            The degrees k, from 1; those that no strength and no speed have may be missing.
         response
             The changes of the speed, up to the largest of the degrees at least.
         """
         first, second, slope = response
-        own, bent, others = first[n], second[n], first[degrees]
-        least = n * (n + domain.dimension - 2)
+        own, half, least = first[n], (1 + first[n]) / 2, n * (n + domain.dimension - 2)
         mu = degrees * (degrees + domain.dimension - 2) / np.longdouble(2 * least)
-        half = (1 + own) / 2
-        steep = slope[n] * least * (1 + (squares * (1 - mu) ** 2).sum())
+        steep = slope[n] * least * (1 - mu) ** 2
         return cls(
-            half * (1 + own * mu) * squares,
-            half * (1 - mu) * others * squares,
-            half * (fourth / 3 - 1) + (bent + own) * fourth / 3 + steep,
+            half * (1 + own * mu) - steep,
+            half * (1 - mu) * first[degrees] + steep,
+            (1 + 3 * own + 2 * second[n]) / 6,
+            slope[n] * least - half,
         )
 
 

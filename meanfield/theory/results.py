@@ -31,7 +31,7 @@ class BranchShape(Record):
     quartic
         b_2; nan when transcritical, when w_(3n) = w_n, on the sphere and for laws other than the gradient law.
     q, p
-        w_(2n)/w_n and w_(3n)/w_n, the ratios of the couplings at which the modes are critical; on the sphere of w/N.
+        w_(2n)/w_n and w_(3n)/w_n, ratios of the couplings at which modes are critical; on the sphere of w/N.
     type
         "supercritical", "subcritical", "degenerate" (b_1 = 0) or "transcritical" (q = 1; even n on the sphere).
     note

@@ -104,8 +104,10 @@ def zonal_excess(domain: Domain, degree: int, attractions: Extended, response: S
     return float(-multiplicities(domain, degree)[degree] * (slaved + own * np.prod(distances)))
 
 
-def _cubic_terms(domain: Domain, degree: int, even: Any, response: SpeedResponse) -> CubicTerms:
-    """Return the terms of the cubic coefficient of a zonal mode, by the even degrees slaved to it."""
+def _cubic_terms(domain: Domain, degree: int, even: Any, response: SpeedResponse) -> tuple[Any, Any, Any]:
+    """Return the terms of the cubic coefficient of a zonal mode, of the even degrees slaved to it and the rest."""
     numbers = multiplicities(domain, 2 * degree)
     squares = (numbers[degree] * squared_polynomial(domain, degree)[even]) ** 2 / numbers[even]
-    return CubicTerms.of(domain, degree, even, squares, 1 + squares.sum(), response)
+    terms = CubicTerms.of(domain, degree, even, response)
+    rest = terms.fourth * (1 + squares.sum()) + terms.constant
+    return terms.by_strength * squares, terms.alone * squares, rest

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..bases import Basis, Floats, Integers
-from ..equations.geometry import Density, Measure
+from ..equations.geometry import Measure
 from ..equations.significant import even_size
 
 
@@ -82,7 +82,7 @@ class Complement(_Class):
         """Return the degrees up to a last one."""
         return _degrees_of_class(self.symmetry, self.residue, last)
 
-    def rotation(self, density: Density, degrees: Integers) -> Floats:
+    def rotation(self, density: Measure, degrees: Integers) -> Floats:
         """Return the derivatives of the means of the modes of some degrees under rotation of the state."""
         return np.asarray(degrees * self.means(density.moments, degrees))
 
@@ -190,7 +190,7 @@ class HalvedPeriod(_Class):
         """Return the degrees up to a last one, of the cosines and again of the sines."""
         return np.tile(np.arange(self.born_symmetry, last + 1, self.symmetry), 2)
 
-    def rotation(self, density: Density, degrees: Integers) -> Floats:
+    def rotation(self, density: Measure, degrees: Integers) -> Floats:
         """Return the derivatives of the means of the modes under rotation of the state, which vanish."""
         return np.zeros(degrees.size)
 

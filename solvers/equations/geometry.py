@@ -181,7 +181,7 @@ class Complement(Protocol):
     def degrees(self, last: int) -> Integers:
         """Return the degrees up to a last one, each as often as there are modes of it."""
 
-    def rotation(self, density: Density, degrees: Integers) -> Floats:
+    def rotation(self, density: Measure, degrees: Integers) -> Floats:
         """Return the derivatives of the means of the modes of some degrees under rotation, (size,) or (size, k)."""
 
     def covariance(self, measure: Measure, degrees: Integers) -> Floats:

@@ -54,7 +54,7 @@ class AzimuthalComplement(NamedTuple):
         degrees: Integers = np.arange(max(self.order, 1), last + 1)
         return degrees if self.parity is None else degrees[degrees % 2 == self.parity]
 
-    def rotation(self, density: Density, degrees: Integers) -> Floats:
+    def rotation(self, density: Measure, degrees: Integers) -> Floats:
         """Return the derivatives of the means of the modes under rotation of the state."""
         cells = degrees // density.basis.symmetry
         known = cells < density.moments.size
@@ -242,7 +242,7 @@ class GroupComplement(NamedTuple):
         counts = [self.subgroup.dimension(degree) - self.group.dimension(degree) for degree in every]
         return np.repeat(np.array(every, dtype=np.int64), counts)
 
-    def rotation(self, density: Density, degrees: Integers) -> Floats:
+    def rotation(self, density: Measure, degrees: Integers) -> Floats:
         """Return the derivatives of the means of the modes under rotations of the state, (size, k)."""
         modes = _Modes.of(self, density.basis, degrees)
         turned = modes.basis.rotation(modes.moments(density))

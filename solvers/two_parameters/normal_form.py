@@ -5,23 +5,46 @@ and :math:`\psi^2 = 1 + \sum_k c_k\chi_k` with harmonics :math:`\chi_k` alike. W
 :mod:`meanfield.theory.normal_forms` has the coefficient b of the branch born at :math:`\kappa_l`. Where the third
 moment of :math:`\psi` does not vanish, as in general for even l, branches are transcritical and never continuous;
 where it does, b = 0 is a tricritical point.
+
+At that order the branches of a degree are the critical points on the unit sphere of its harmonics of the form
+
+.. math:: E(\psi) = \sum_k f_k\,|P_k\psi^2|^2 + C\langle\psi^4\rangle, \qquad f_k = \frac{A_k q_k + B_k}{1-q_k},
+
+:math:`P_k` being the part of degree k, and b is E up to a constant. Those beside :math:`\psi` in a class of
+perturbations :math:`\eta` of the same degree grow by its second variation,
+
+.. math:: H(\eta) = \sum_k f_k\bigl(\langle\eta^2 P_k\psi^2\rangle + 2|P_k\psi\eta|^2 - |P_k\psi^2|^2\bigr)
+              + C\bigl(3\langle\psi^2\eta^2\rangle - \langle\psi^4\rangle\bigr) ,
+
+zero for rotations. Where it vanishes for others too, branch points of the branch come down to the threshold: there
+the directions of the one degree interact. The forms E of the degrees up to 5 are multiples of one another but for a
+constant, so that all branch points come down together, also of states with several harmonics of the degree.
 """
 
+from collections.abc import Callable
+from functools import partial
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
+from scipy.linalg import null_space
 from scipy.optimize import brentq
 
 from meanfield import Equation
+from meanfield.harmonics import multiplicities
 from meanfield.theory import CubicTerms, UniformPoint
 
 from ..bases import EPS, Basis, Floats
+from ..equations.geometry import Complement, Sampled
 from .plane import Plane
+from .states import AtState
 
-# Third moments below this vanish by symmetry; a root of b is one and no pole if b is as small as this there.
+# Third moments below this vanish by symmetry; a root is one and no pole if the function is as small as this there.
 VANISHING, ROOT = 1e-10, 1e-6
 # Parts of an interval in which roots are looked for.
 PARTS = 64
+# The method may waste as many steps as halvings lead from an interval to its smallest part.
+HALVINGS = 200
 
 
 class NormalForm:
@@ -32,63 +55,159 @@ class NormalForm:
     plane
         The two parameters, the coupling one of them.
     basis
-        Densities with one harmonic of the degree.
-    place
-        Its place among the modes.
+        Densities with the harmonic.
+    psi : (size,) float
+        Its part along each of the modes, which are all of one degree.
     """
 
-    def __init__(self, plane: Plane, basis: Basis, place: int) -> None:
-        self._plane, self._basis, self.place = plane, basis, place
-        psi = np.zeros(basis.degrees.size)
-        psi[place] = 1.0 / np.sqrt(basis.squares[place])
-        values = basis.synthesise(psi).copy()
-        square = basis.means(basis.analyse(values**2)) / np.sqrt(basis.squares)
-        self.third, self._fourth = (float(basis.analyse(values**power).item(0)) for power in (3, 4))
-        self._others = np.flatnonzero((basis.degrees > 0) & (np.arange(square.size) != place))
-        self._squares: Floats = square[self._others] ** 2
+    def __init__(self, plane: Plane, basis: Basis, psi: Floats) -> None:
+        self._plane, self._basis = plane, basis
+        self.degree = int(basis.degrees[np.argmax(np.abs(psi))])
+        self.values = basis.synthesise(psi / np.linalg.norm(psi) / np.sqrt(basis.squares)).copy()
+        self.square = basis.means(basis.analyse(self.values**2)) / np.sqrt(basis.squares)
+        self.third, self.fourth = (float(basis.analyse(self.values**power).item(0)) for power in (3, 4))
+        every = np.arange(1, 2 * self.degree + 1)
+        self.others = every[every != self.degree]
+        self._lengths = np.array([(self.square[basis.degrees == degree] ** 2).sum() for degree in self.others])
 
-    def strengths(self, problem: Equation) -> Any:
-        """Return the strengths of the modes, without the coupling over the noise, longdouble."""
-        degrees, potential = self._basis.degrees, problem.velocity.at_uniform(problem.domain)
-        return -self._plane.multipliers(potential, int(degrees.max()))[degrees] * self._basis.squares
+    def _strengths(self, problem: Equation) -> Any:
+        """Return the strengths of the degrees, without the coupling over the noise, longdouble."""
+        potential, last = problem.velocity.at_uniform(problem.domain), 2 * self.degree
+        return -self._plane.multipliers(potential, last) / multiplicities(problem.domain, last)
+
+    def factors(self, value: float) -> tuple[Floats, float, float]:
+        """Return the f_k of the other degrees, C and the constant of b at a value of the parameter."""
+        problem = self._plane.problem.with_parameter(self._plane.other, value)
+        response = problem.velocity.speed_response(problem.domain, 2 * self.degree)
+        terms = CubicTerms.of(problem.domain, self.degree, self.others, response)
+        strengths = self._strengths(problem)
+        ratios = strengths[self.others] / strengths[self.degree]
+        by_degree = (terms.by_strength * ratios + terms.alone) / (1.0 - ratios)
+        return by_degree.astype(float), float(terms.fourth), float(terms.constant)
 
     def __call__(self, value: float) -> float:
         """Return b at a value of the parameter."""
+        by_degree, fourth, constant = self.factors(value)
+        return float(by_degree @ self._lengths) + fourth * self.fourth + constant
+
+    def point(self, kind: str, value: float, slope: float) -> UniformPoint:
+        """Return the point at a root of a slope, with the rounding of the function over that and of the value."""
         problem = self._plane.problem.with_parameter(self._plane.other, value)
-        degrees, strengths = self._basis.degrees, self.strengths(problem)
-        response = problem.velocity.speed_response(problem.domain, int(degrees.max()))
-        terms = CubicTerms.of(
-            problem.domain, int(degrees[self.place]), degrees[self._others], self._squares, self._fourth, response
-        )
-        ratios = strengths[self._others] / strengths[self.place]
-        return float(((terms.by_strength * ratios + terms.alone) / (1.0 - ratios)).sum() + terms.own)
+        error = 16 * EPS * (1.0 / slope + abs(value))
+        coupling = float(problem.positive_noise / self._strengths(problem)[self.degree])
+        return UniformPoint(kind, (self.degree,), value, value - error, value + error, coupling)
+
+
+class SecondVariation:
+    """The form H on a class of perturbations, as a function of the parameter beside the coupling.
+
+    Parameters
+    ----------
+    form
+        The normal form of the branch.
+    basis
+        Its densities.
+    complement
+        The class.
+    """
+
+    def __init__(self, form: NormalForm, basis: Basis, complement: Complement) -> None:
+        self._form = form
+        degrees = complement.degrees(2 * form.degree)
+        psi, squared = Sampled(basis, form.values), Sampled(basis, form.values**2)
+        uniform = Sampled(basis, np.ones_like(form.values))
+        units = np.diag(complement.covariance(uniform, degrees)) ** -0.5
+        own = degrees == form.degree
+        directions = np.eye(degrees.size)[own]
+        if complement.rotates(False):
+            moved = (complement.rotation(psi, degrees).reshape(degrees.size, -1) * units[:, None])[own]
+            directions = null_space(moved.T).T @ directions
+        self.size = len(directions)
+        directions *= units
+        mixed = directions @ complement.covariance(psi, degrees) * units
+        self._fourth = 3.0 * directions @ complement.covariance(squared, degrees) @ directions.T
+        self._by_degree = []
+        for degree in form.others:
+            places, further = basis.degrees == degree, mixed[:, degrees == degree]
+            part = np.where(places, form.square, 0.0)
+            # The part of psi^2 of the degree, as a density.
+            along = Sampled(basis, basis.synthesise(part / np.sqrt(basis.squares)).copy())
+            products = directions @ complement.covariance(along, degrees) @ directions.T
+            self._by_degree.append(products + 2.0 * further @ further.T - part @ part * np.eye(self.size))
+
+    def __call__(self, value: float) -> Floats:
+        """Return its matrix at a value of the parameter, (size, size)."""
+        by_degree, fourth, _ = self._form.factors(value)
+        matrix = fourth * (self._fourth - self._form.fourth * np.eye(self.size))
+        for factor, part in zip(by_degree, self._by_degree, strict=True):
+            matrix = matrix + factor * part
+        return np.asarray(matrix)
+
+    def eigenvalues(self, value: float) -> list[Callable[[float], float]]:
+        """Return its eigenvalues as functions of the parameter beside a value, smooth where they cross as well."""
+        return [partial(self._followed, direction) for direction in np.linalg.eigh(self(value))[1].T]
+
+    def _followed(self, direction: Floats, value: float) -> float:
+        """Return the eigenvalue at a value whose direction is nearest to one."""
+        eigenvalues, directions = np.linalg.eigh(self(value))
+        return float(eigenvalues[np.argmax(np.abs(direction @ directions))])
 
 
 def tricritical_among(plane: Plane, basis: Basis, degree: int, around: tuple[float, float]) -> list[UniformPoint]:
     """Return the tricritical points of the branches of a degree in a basis of S^2 without an axis."""
-    places = np.flatnonzero(basis.degrees == degree)
-    if basis.invariants is None or places.size != 1 or plane.roles[plane.other][0] != plane.problem.law_field:
+    own = (basis.degrees == degree).astype(float)
+    form = None if basis.invariants is None or own.sum() != 1.0 else _form(plane, basis, own)
+    return [] if form is None else [form.point("tricritical", *root) for root in _roots(lambda _: [form], around)]
+
+
+def interactions_among(
+    plane: Plane, state: AtState, degree: int, complement: Complement, around: tuple[float, float]
+) -> list[UniformPoint]:
+    """Return where branch points of the branches of a degree on spheres, in a class, come down to its threshold.
+
+    Parameters
+    ----------
+    plane, degree, complement
+        The two parameters, the degree and the class.
+    state
+        A state of small amplitude on the curve, whose part of the degree is the harmonic.
+    around
+        The interval of the parameter beside the coupling.
+    """
+    basis = state.weighted.basis
+    own = basis.degrees == degree
+    psi = np.where(own, state.means / np.sqrt(basis.squares), 0.0)
+    form = _form(plane, basis, psi) if basis.cosines is None and np.any(psi) else None
+    if form is None:
         return []
-    form = NormalForm(plane, basis, int(places[0]))
-    if abs(form.third) > VANISHING:
-        return []
-    grid = np.linspace(*around, PARTS + 1)
-    values = [form(value) for value in grid.tolist()]
-    found = []
-    for left in range(PARTS):
-        before, after = values[left : left + 2]
-        if before * after < 0.0:
-            low, high = float(grid[left]), float(grid[left + 1])
-            root = float(brentq(form, low, high, xtol=2 * EPS * max(abs(low), abs(high)), rtol=4 * EPS))
-            if abs(form(root)) <= ROOT:
-                found.append(_point(plane, form, degree, root, abs(after - before) / (high - low)))
+    variation = SecondVariation(form, basis, complement)
+    roots = _roots(variation.eigenvalues, around) if variation.size else []
+    if np.count_nonzero(own) > 1:
+        # The harmonic changes with the amplitude, and is one of the branch where all are alike.
+        roots = [root for root in roots if np.abs(variation(root[0])).max() <= ROOT]
+    return [form.point("mode interaction", *root) for root in roots]
+
+
+def _form(plane: Plane, basis: Basis, psi: Floats) -> NormalForm | None:
+    """Return the normal form of the branch of a harmonic; None where its third moment does not vanish."""
+    if plane.roles[plane.other][0] != plane.problem.law_field:
+        return None
+    form = NormalForm(plane, basis, psi)
+    return None if abs(form.third) > VANISHING else form
+
+
+def _roots(
+    beside: Callable[[float], list[Callable[[float], float]]], around: tuple[float, float]
+) -> list[tuple[float, float]]:
+    """Return the roots in an interval of functions that are given beside any value, each with its slope."""
+    grid, found = np.linspace(*around, PARTS + 1).tolist(), []
+    for low, high in pairwise(grid):
+        for function in beside(low):
+            before, after = function(low), function(high)
+            if not before * after < 0.0:
+                continue
+            least = 2 * EPS * max(abs(low), abs(high))
+            root = float(brentq(function, low, high, xtol=least, rtol=4 * EPS, maxiter=HALVINGS))
+            if abs(function(root)) <= ROOT:
+                found.append((root, abs(after - before) / (high - low)))
     return found
-
-
-def _point(plane: Plane, form: NormalForm, degree: int, value: float, slope: float) -> UniformPoint:
-    """Return the point at a root of a slope, with the rounding of b over the slope and of the value about it."""
-    problem = plane.problem.with_parameter(plane.other, value)
-    strength = form.strengths(problem)[form.place]
-    error = 16 * EPS * (1.0 / slope + abs(value))
-    coupling = float(problem.positive_noise / strength)
-    return UniformPoint("tricritical", (degree,), value, value - error, value + error, coupling)

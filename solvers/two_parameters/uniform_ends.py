@@ -16,11 +16,12 @@ from ..root_finding.newton import POLISHED, correct
 from .approaching import larger
 from .arc import strayed_by
 from .beside import FIRST, NEARBY, NEARLY_CRITICAL, point_beside
+from .branch_points import BranchPointEquation
 from .events import KNOWN, VANISHED
 from .extended import ExtendedEquation
 from .following import follow, turned_back
 from .knots import Knot, Side, extended
-from .normal_form import tricritical_among
+from .normal_form import interactions_among, tricritical_among
 from .plane import COUPLING, Plane
 from .recording import CONVERGED
 from .thresholds import ThresholdEquation
@@ -240,6 +241,9 @@ def _in_coupling(plane: Plane, last: Point, degree: int, reach: float) -> Iterat
             found += tricritical_points(plane.problem, plane.other, around, (degree,))
         elif turns:
             found += tricritical_among(plane, equation.basis, degree, around)
+        elif isinstance(equation, BranchPointEquation):
+            (state,) = equation.at_states(last.unknowns_on(equation)[0], last.q)
+            found += interactions_among(plane, state, degree, equation.complement, around)
     except InvalidInput:
         return
     for point in found:
