@@ -1,5 +1,7 @@
 """Hopf bifurcations of densities with a current, of rotating waves, and on spheres."""
 
+import dataclasses
+
 import numpy as np
 import pytest
 from scipy.optimize import brentq
@@ -214,7 +216,7 @@ def test_random_hopf_points_are_those_of_the_collocated_equation():
     assert found > 8
 
 
-def test_the_phase_diagram_of_rotators_has_the_folds_that_no_branch_in_the_coupling_meets():
+def test_the_phase_diagram_of_rotators_has_the_folds_that_no_branch_in_the_coupling_meets(tmp_path):
     """They begin where the curve of Hopf bifurcations ends, and bound the frequencies at which rotators may rest."""
     found = phase_diagram(ROTATORS, ("frequency", (0.0, 1.0)), coupling=(0.5, 3.5), sections=3, examine=False)
     (double,) = [point for point in found.special_points if point.type == "Bogdanov-Takens"]
@@ -224,3 +226,16 @@ def test_the_phase_diagram_of_rotators_has_the_folds_that_no_branch_in_the_coupl
     assert min(np.abs(point.values - double.values).max() for point in fold.special_points) < 1e-9
     wide = [region for region in found.regions if region.area > 0.01]
     assert sorted(region.stable for region in wide) == [0, 1]
+    # AUTO files have the other curves, and say which are left out.
+    with pytest.warns(UserWarning, match="leave out the curve of Hopf bifurcations 'Hopf of the uneven") as said:
+        files = found.to_auto(tmp_path / "rotators.auto", force=True)
+    assert [each.filename for each in said] == [__file__]
+    described = files[-1].read_text()
+    assert "branch 1: fold of the uneven" in described
+    assert "branch 2" not in described
+    assert str(said[0].message) in described
+    # They have no equations of such a law.
+    assert "exp(" not in described
+    alone = dataclasses.replace(found, curves=tuple(each for each in found.curves if each.type == "Hopf"))
+    with pytest.raises(InvalidInput, match="is one of Hopf bifurcations"):
+        alone.to_auto(tmp_path / "hopf.auto")
