@@ -14,14 +14,17 @@ from meanfield import (
     External,
     InvalidInput,
     Kuramoto,
+    McKeanVlasov,
     Outcome,
     PhaseLag,
     Transformer,
 )
+from meanfield.plotting import style_handles
 from solvers import bifurcation_diagram, curve, phase_diagram
 from solvers.branches.oscillations import hopf_between
 from solvers.equations.geometry import GrowthMatrix
 from solvers.linear_algebra.invariant_planes import half_trace, invariant_plane, square_of_frequency
+from solvers.sweeps.numbers import numbers_of
 from tests import oracles
 
 POINTS = 141
@@ -48,9 +51,30 @@ def is_hopf(event):
     return change < 1e-11 * POINTS**2 and abs(pair.real) < 1e-10 and pair.imag == pytest.approx(frequency, rel=1e-7)
 
 
-def test_rotators_in_a_field_begin_to_turn_together():
+@pytest.fixture(scope="module")
+def rotators():
+    """The diagram of rotators in the coupling."""
+    return bifurcation_diagram(ROTATORS, (0.0, 4.0), rates=False)
+
+
+def test_files_legends_and_sweeps_have_the_type(rotators, tmp_path):
+    """Where growth rates are real, under a free energy, they are as without it."""
+    described = rotators.to_auto(tmp_path / "rotators.auto")
+    assert "HB Hopf bifurcation, " in next(path for path in described if path.name.startswith("d.")).read_text()
+    assert [each.get_label() for each in style_handles(rotators)][2:] == ["Hopf bifurcation", "followed no further"]
+    (event,), numbers = rotators.events("hopf"), numbers_of(rotators).numbers
+    assert (numbers["hopf_count"], numbers["fold_count"]) == (1, 0)
+    assert (numbers["lowest_hopf"], numbers["relative_hopf"]) == (event.coupling, event.relative_coupling)
+    real = bifurcation_diagram(McKeanVlasov(Circle(), Kuramoto()), depth=1, rates=False)
+    assert not any("hopf" in name for name in numbers_of(real).numbers)
+    assert "Hopf bifurcation" not in [each.get_label() for each in style_handles()]
+    with pytest.raises(InvalidInput, match="did you mean Hopf"):
+        rotators.events("hopff")
+
+
+def test_rotators_in_a_field_begin_to_turn_together(rotators):
     """Beside the point the numbers of growing rates are those of both sides, and files tell its type."""
-    diagram = bifurcation_diagram(ROTATORS, (0.0, 4.0), rates=False)
+    diagram = rotators
     (event,) = diagram.events("Hopf")
     assert is_hopf(event)
     assert event.status == "converged"
@@ -67,9 +91,9 @@ def test_rotators_in_a_field_begin_to_turn_together():
     assert "Hopf" in text
 
 
-def test_the_oscillation_of_rotators_begins_along_a_curve_that_ends_at_a_double_zero(tmp_path):
+def test_the_oscillation_of_rotators_begins_along_a_curve_that_ends_at_a_double_zero(rotators, tmp_path):
     """Its points have an imaginary pair by collocation, and at its end two rates that vanish together."""
-    (event,) = bifurcation_diagram(ROTATORS, (0.0, 4.0), rates=False).events("Hopf")
+    (event,) = rotators.events("Hopf")
     found = curve(event, "frequency", (0.0, 2.0))
     assert found.type == "Hopf"
     assert found.first_outcome is Outcome.REAL_PAIR
