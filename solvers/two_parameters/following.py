@@ -20,8 +20,10 @@ from .arc import ROUNDINGS, Arc
 from .closing import closing_point
 from .coefficients import Place, is_double
 from .events import KNOWN, events_between
+from .hopf import double_error, ends_along
 from .knots import Event, Knot, Side, between, extended, rounding_at, vertical
 from .plane import COUPLING
+from .tested import DOUBLE_RATE
 
 # A loop has at least so many points.
 FEWEST_IN_LOOP = 8
@@ -45,13 +47,17 @@ def follow(
     first_step: float,
     largest_coupling: float | None = None,
     behind: Sequence[Point] = (),
+    ends: bool = False,
 ) -> Side:
     """Return a curve from its start along the tangent there, to the end of the interval, a coupling or its own.
 
     Points behind the start, as :func:`behind_start` has them, predict the first ones, which are then as far apart;
-    where states are small, and about to meet, by a share of their size.
+    where states are small, and about to meet, by a share of their size. A curve of Hopf bifurcations may end at the
+    start.
     """
-    side = Side([Knot.at(start)])
+    side = _begun(start, ends)
+    if side.outcome is Outcome.REAL_PAIR:
+        return side
     farthest = max((start.arclength - point.arclength for point in behind), default=0.0)
     first_step = max(first_step, min(farthest, CAREFUL * float(np.linalg.norm(start.b[:-1]))))
     for item in trace(start, method, first_step, behind):
@@ -95,6 +101,17 @@ def follow(
         if _ends_at_event(side, known) or (long_enough and _closes(side, start, arc)):
             break
     return side
+
+
+def _begun(start: Point, ends: bool) -> Side:
+    """Return a side that has its start alone, and has ended if the curve does there on this side."""
+    knot = Knot.at(start)
+    if not ends:
+        return Side([knot])
+    knot.event = Event(DOUBLE_RATE[0], double_error(start))
+    # What rounding leaves of it is no zero beside the start.
+    knot.tests[DOUBLE_RATE] = 0.0
+    return Side([knot], Outcome.REAL_PAIR if ends_along(start) else Outcome.MAX_STEPS)
 
 
 def _ends_at_event(side: Side, known: int) -> bool:
