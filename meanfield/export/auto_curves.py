@@ -64,7 +64,7 @@ BESIDE = 1e-3
 
 
 def singular_curves(curves: Sequence[Curve]) -> tuple[tuple[Curve, ...], str]:
-    """Return those of several curves that files hold, and a sentence of the others; all as given if none is held."""
+    """Return those of several curves that files hold, and a sentence of the others; all of them if none is held."""
     left = [repr(curve.label) for curve in curves if curve.type not in KINDS]
     if len(left) in (0, len(curves)):
         return tuple(curves), ""

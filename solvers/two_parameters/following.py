@@ -20,7 +20,7 @@ from .arc import ROUNDINGS, Arc
 from .closing import closing_point
 from .coefficients import Place, is_double
 from .events import KNOWN, events_between
-from .hopf import double_error, ends_along
+from .hopf import double_error
 from .knots import Event, Knot, Side, between, extended, rounding_at, vertical
 from .plane import COUPLING
 from .tested import DOUBLE_RATE
@@ -55,9 +55,7 @@ def follow(
     where states are small, and about to meet, by a share of their size. A curve of Hopf bifurcations may end at the
     start.
     """
-    side = _begun(start, ends)
-    if side.outcome is Outcome.REAL_PAIR:
-        return side
+    side = Side([_end_of_pair(start) if ends else Knot.at(start)])
     farthest = max((start.arclength - point.arclength for point in behind), default=0.0)
     first_step = max(first_step, min(farthest, CAREFUL * float(np.linalg.norm(start.b[:-1]))))
     for item in trace(start, method, first_step, behind):
@@ -79,14 +77,15 @@ def follow(
             side.outcome = Outcome.PARTIAL if TOO_STRONG in limits else Outcome.LEFT_INTERVAL
             side.warnings += limits
             break
+        known = len(side.knots)
         if _left(arc, last, side):
             side.outcome = Outcome.LEFT_INTERVAL
+            _ends_at_event(side, known)
             break
         knot = Knot.at(arc.second)
         if _goes_back(last, knot):
             side.outcome = Outcome.FOLDED
             break
-        known = len(side.knots)
         side.knots += [*events_between(arc, last, knot, side), knot]
         # The last step may have brought several.
         long_enough = len(side.knots) >= FEWEST_IN_LOOP
@@ -103,15 +102,17 @@ def follow(
     return side
 
 
-def _begun(start: Point, ends: bool) -> Side:
-    """Return a side that has its start alone, and has ended if the curve does there on this side."""
-    knot = Knot.at(start)
-    if not ends:
-        return Side([knot])
-    knot.event = Event(DOUBLE_RATE[0], double_error(start))
-    # What rounding leaves of it is no zero beside the start.
+def ended(start: Point) -> Side:
+    """Return the side of a curve of Hopf bifurcations from a point at which it ends on which nothing of it is."""
+    return Side([_end_of_pair(start)], Outcome.REAL_PAIR)
+
+
+def _end_of_pair(point: Point) -> Knot:
+    """Return the knot of a point at which a curve of Hopf bifurcations ends."""
+    knot = Knot.at(point, Event(DOUBLE_RATE[0], double_error(point)))
+    # What rounding leaves of it is no zero beside the point.
     knot.tests[DOUBLE_RATE] = 0.0
-    return Side([knot], Outcome.REAL_PAIR if ends_along(start) else Outcome.MAX_STEPS)
+    return knot
 
 
 def _ends_at_event(side: Side, known: int) -> bool:

@@ -8,8 +8,8 @@ condition is the trace of its restriction to the plane of the pair, :mod:`solver
 
 with bases V and W of the plane and of that of the transpose. The changes of L are central differences. The
 determinant of the restriction is the square of the frequency, and vanishes where the pair becomes real: there the
-curve ends in one of folds or of branch points. Its equations are regular there, and hold beyond of two real rates of
-opposite signs, so that the curve can be followed from there too, to the side on which the square grows.
+curve ends in one of folds or of branch points. Its equations are regular there, and beyond they hold of two real
+rates of opposite signs, so that curves can begin there, on the side on which the square grows.
 """
 
 import math
@@ -39,7 +39,7 @@ from .tested import DOUBLE_RATE, Tests
 # Steps of central differences, at which truncation and rounding are alike.
 DIFFERENCE = EPS ** (1.0 / 3.0)
 # The pair is renewed where it has moved by this share of its distance from zero, or of the noise.
-MOVED = 0.2
+PAIR_MOVED = 0.2
 # Real parts of pairs at starts are rounding up to this, over the noise.
 NEUTRAL = 1e-6
 # Steps of Newton's method along a curve to where it ends.
@@ -152,7 +152,7 @@ class HopfEquation(ExtendedEquation):
     def _borders_fit(self, found: System) -> bool:
         """Return whether the pair is near that by which it is looked for."""
         assert isinstance(found, HopfSystem)
-        return abs(found.rate - self.rate) <= MOVED * max(1.0, abs(self.rate))
+        return abs(found.rate - self.rate) <= PAIR_MOVED * max(1.0, abs(self.rate))
 
     def in_bases(self, bases: tuple[Basis, ...]) -> "HopfEquation":
         """Return the same system with another basis of the state."""
@@ -211,7 +211,7 @@ def _double_start(point: Point, plane: Plane, basis: Basis, b: Floats, q: float)
     number = int(np.argmin(sizes))
     # Two rates with a small product are known to its root.
     if not sizes[number] <= math.sqrt(NEUTRAL):
-        raise InvalidInput("no second growth rate vanishes at the start, so no curve of Hopf bifurcations ends there")
+        raise InvalidInput("no second growth rate vanishes at the start, so that no curve ends there")
     first = first_point(HopfEquation(plane, (basis,), number, 0.0), b, q)
     return first if isinstance(first, End) else _polished(first)
 
@@ -238,7 +238,7 @@ def _polished(point: Point) -> Point:
 
 
 def _beside(point: Point, distance: float) -> Point | None:
-    """Return the point at a distance along the tangent of another, where its arclength is; None if none is found."""
+    """Return the point at a distance along the tangent of another, with its arclength; None if none is found."""
     solution = point.solution
     b, q = solution.b + distance * solution.tangent_b, solution.q + distance * solution.tangent_q
     found = correct(point.equation, b, q, solution.tangent_b, solution.tangent_q, POLISHED)

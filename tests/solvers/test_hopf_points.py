@@ -51,6 +51,15 @@ def is_hopf(event):
     return change < 1e-11 * POINTS**2 and abs(pair.real) < 1e-10 and pair.imag == pytest.approx(frequency, rel=1e-7)
 
 
+def has_imaginary_pairs(found):
+    """Return whether all states of a curve but those at ends rest and have a pair of imaginary growth rates."""
+    for row in range(1, len(found) - 1, 2):
+        change, rates = growth_rates(found.point(row).problem, found.cosine[row], found.sine[row])
+        if not (change < 1e-11 * POINTS**2 and np.abs(rates[np.abs(rates.imag) > 1e-3].real).min() < 1e-9):
+            return False
+    return len(found) > 2
+
+
 @pytest.fixture(scope="module")
 def rotators():
     """The diagram of rotators in the coupling."""
@@ -107,14 +116,27 @@ def test_the_oscillation_of_rotators_begins_along_a_curve_that_ends_at_a_double_
     assert "becomes real" in end.description
     _, rates = growth_rates(end.problem, end.cosine, end.sine)
     assert np.count_nonzero(np.abs(rates) < 1e-5) == 2
-    # The same point is found on the curve of folds that ends there as well.
-    with pytest.raises(InvalidInput, match="from a point of the type Hopf"):
-        curve(end, "frequency", (0.0, 2.0), type="Hopf")
+    # The same point is found on the curve of folds that ends there as well, and the curve begins at both.
     fold = curve(end, "frequency", (0.0, 2.0))
     assert fold.type == "fold"
     assert not any("unstable directions changes" in warning for warning in fold.warnings)
     assert "Hopf bifurcations ends in this one" in fold.special_points[0].description
-    assert min(np.abs(point.values / end.values - 1.0).max() for point in fold.special_points) < 1e-9
+    on_fold = min(fold.special_points, key=lambda point: np.abs(point.values / end.values - 1.0).max())
+    assert on_fold.values == pytest.approx(end.values, rel=1e-9)
+    for start in (end, on_fold):
+        again = curve(start, "frequency", (0.0, 2.0), type="Hopf")
+        assert (again.type, again.first_outcome, again.outcome) == ("Hopf", Outcome.REAL_PAIR, found.outcome)
+        assert again.values[[0, -1]] == pytest.approx(found.values[[0, -1]], rel=1e-10)
+        assert [point.type for point in again.special_points] == ["Bogdanov-Takens"]
+        assert again.special_points[0].lower <= end.values[0] <= again.special_points[0].upper
+        assert again.point_labels[0] == "Bogdanov-Takens"
+        assert not again.warnings
+    # In other parameters too, where the rotators of this point are slowed down by noise.
+    across = curve(end, "noise", (0.4, 0.6), against="coupling", type="Hopf")
+    assert across.outcome is Outcome.REAL_PAIR or across.first_outcome is Outcome.REAL_PAIR
+    assert has_imaginary_pairs(across)
+    with pytest.raises(InvalidInput, match="there are fold, Hopf"):
+        curve(end, "frequency", (0.0, 2.0), type="transition")
     middle = float(found.first[len(found) // 2])
     there = bifurcation_diagram(
         ROTATORS.replace(velocity=CommonFrequency(Kuramoto(), middle)), (0.0, 4.0), rates=False
@@ -132,6 +154,36 @@ def test_the_curve_of_waves_that_pulsate_ends_where_the_pair_is_real():
         assert change < 1e-11 * POINTS**2
         assert np.abs(rates[np.abs(rates.imag) > 1e-3].real).min() < 1e-9
     assert "Bogdanov-Takens" in {point.type for point in found.special_points}
+
+
+@pytest.mark.parametrize(("weights", "lag"), [((-0.884, -0.927), 0.15), ((-0.968, -0.95), 0.13)])
+def test_curves_begin_where_growth_rates_of_waves_vanish_together(weights, lag):
+    """On curves of branch points too, from either of two such points to the other, even behind the last step."""
+    problem = ContinuityEquation(Circle(), PhaseLag(CosineSeries(weights), lag))
+    diagram = bifurcation_diagram(problem, relative=(0.4, 2.0), rates=False)
+    births = [each for each in diagram.events("branch point") if diagram.branches[each.branch].symmetry]
+    known = curve(births[0], "lag", (0.01, 0.7), largest_coupling=20.0)
+    doubles = [point for point in known.special_points if point.type == "Bogdanov-Takens"]
+    assert doubles
+    for double in doubles:
+        found = curve(double, "lag", (0.01, 0.7), largest_coupling=20.0, type="Hopf")
+        assert has_imaginary_pairs(found)
+        ends = [point.values for point in found.special_points if point.type == "Bogdanov-Takens"]
+        assert min(np.abs(end / double.values - 1.0).max() for end in ends) < 1e-9
+        if len(doubles) == 2:
+            assert sorted(end[0] for end in ends) == pytest.approx([point.values[0] for point in doubles], rel=1e-9)
+            assert found.first_outcome is found.outcome is Outcome.REAL_PAIR
+
+
+def test_phase_diagrams_have_curves_of_hopf_bifurcations_that_no_section_meets():
+    problem = ContinuityEquation(Circle(), PhaseLag(CosineSeries((-1.0, -0.9)), 0.1))
+    found = phase_diagram(problem, ("lag", (0.08, 0.12)), coupling=(2.2, 2.6), sections=1, examine=False)
+    (hopf,) = [each for each in found.curves if each.type == "Hopf"]
+    assert "from the Bogdanov-Takens point" in found.origins[found.curves.index(hopf)]
+    (double,) = [point for point in found.special_points if point.type == "Bogdanov-Takens"]
+    assert {"Hopf of the 2-cluster", "branch point of the 2-cluster"} == set(double.curves)
+    there = bifurcation_diagram(problem.with_parameter("lag", float(hopf.first[-1])), (2.2, 2.6), rates=False)
+    assert min(abs(each.coupling - hopf.second[-1]) for each in there.events("Hopf")) < 1e-9
 
 
 def test_phase_diagrams_have_the_regions_in_which_nothing_is_at_rest():
