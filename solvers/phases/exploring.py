@@ -56,8 +56,6 @@ def curves_of(window: Window, count: int, search: bool, watch: Watch) -> Found:
         found.sections.append(section)
         _follow(found, section, watch)
         _follow_exchanges(found, section)
-    # Folds that begin at tricritical points may have been met at double rates, and others may have further ones.
-    _follow_double_rates(found)
     _follow_tricritical(found)
     _follow_double_rates(found)
     for value in window.freeing:

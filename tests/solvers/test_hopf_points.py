@@ -186,15 +186,6 @@ def test_phase_diagrams_have_curves_of_hopf_bifurcations_that_no_section_meets()
     assert min(abs(each.coupling - hopf.second[-1]) for each in there.events("Hopf")) < 1e-9
 
 
-def test_phase_diagrams_follow_folds_at_double_rates_before_those_of_tricritical_points():
-    """What is met there is not said not to be followed because Newton's method finds none at its other end."""
-    problem = ContinuityEquation(Circle(), PhaseLag(CosineSeries((-1.0, -0.9)), 0.2))
-    found = phase_diagram(problem, ("lag", (0.05, 0.35)), coupling=(2.0, 2.5), sections=1, examine=False)
-    (fold,) = [each for each in found.curves if each.type == "fold" and each.first.min() < 0.1]
-    assert {point.type for point in fold.special_points} >= {"tricritical", "Bogdanov-Takens"}
-    assert not any("is not followed" in warning for warning in found.warnings)
-
-
 def test_phase_diagrams_have_the_regions_in_which_nothing_is_at_rest():
     found = phase_diagram(ROTATORS, ("frequency", (0.8, 1.6)), coupling=(0.5, 2.5), sections=3)
     assert "Hopf" in {each.type for each in found.curves}
