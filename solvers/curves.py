@@ -23,6 +23,7 @@ LEAVING: dict[str, tuple[CurveType, ...]] = {
     "tricritical": ("threshold", "fold", "transition"),
     "cusp": ("fold", "transition"),
     "end point": ("transition", "fold"),
+    "Bogdanov-Takens": ("fold", "Hopf"),
 }
 
 
@@ -56,8 +57,9 @@ def curve(
     against
         The second parameter, free to follow; by default the one that the start was located in, the coupling.
     type
-        ``fold``, ``transition`` or ``threshold`` where several curves leave an organising point; by default that on
-        which it was located, and the threshold at a point of the uniform branch.
+        ``fold``, ``transition``, ``threshold`` or ``Hopf`` where several curves leave an organising point; by
+        default that on which it was located, the threshold at a point of the uniform branch, and at a
+        Bogdanov-Takens point that of folds or branch points.
     between
         At a triple point the two states between which the line is, by number: 0 that of ``cosine``, then those of
         ``other_cosine``. By default the first two, those of the line on which it was located.
@@ -138,11 +140,6 @@ def _of_type(known: Start, type: str | None) -> Start:
     if known.halves:
         types = ("branch point", *types[1:])
     kind = next((each for each in types if each == type), None)
-    if kind is None and (known.organising, type) == ("Bogdanov-Takens", "Hopf"):
-        raise InvalidInput(
-            "curves of Hopf bifurcations are not followed from a Bogdanov-Takens point, in which they end; start "
-            "from a point of the type Hopf of a diagram beside it"
-        )
     if kind is None:
         what = f"a {known.organising}" if known.organising else "such a point"
         raise InvalidInput(f"no curve of the type {shown(type)} leaves {what}; there are {', '.join(types)}")

@@ -18,6 +18,8 @@ Couplings beyond the range of doubles, such as 2e-343 for a strong transformer, 
 CSV; MATLAB and AUTO files are refused.
 """
 
+import sys
+import warnings
 from collections.abc import Callable
 from importlib import import_module
 from pathlib import Path
@@ -148,13 +150,24 @@ def _is_auto(path: Path, kind: str | None) -> bool:
 
 
 def _save_curves(record: Curve | PhaseDiagram, path: Path, force: bool) -> tuple[Path, ...]:
-    from .auto_curves import curve_texts
+    from .auto_curves import curve_texts, singular_curves
 
     targets = check_writable(path, force, "auto")
-    texts = curve_texts(record.curves if isinstance(record, PhaseDiagram) else (record,))
+    curves, left_out = singular_curves(record.curves if isinstance(record, PhaseDiagram) else (record,))
+    texts = curve_texts(curves, left_out)
     written = {target: text_writer(text) for target, text in zip(targets, texts, strict=True)}
     write_files(dict(reversed(written.items())), force)
+    if left_out:
+        warnings.warn(left_out, UserWarning, stacklevel=_level_outside())
     return targets
+
+
+def _level_outside() -> int:
+    """Return how far up the stack, as warnings count from the caller, whoever calls the package stands."""
+    frame, level = sys._getframe(1), 1
+    while frame.f_back is not None and frame.f_globals["__name__"].partition(".")[0] == __name__.partition(".")[0]:
+        frame, level = frame.f_back, level + 1
+    return level
 
 
 def to_xarray(record: SavedRecord) -> "xarray.Dataset | xarray.DataTree":

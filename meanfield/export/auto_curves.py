@@ -46,14 +46,38 @@ KINDS = {"fold": 2, "threshold": 2, "branch point": 2, "transition": 1}
 EVERY = 5
 # Of branch points in a file whose unknowns have not their critical direction, or several.
 DRAWN = "; AUTO draws these branch points and does not go on from them here: write them into files of their own"
+REGULAR = "the stationary equation, which is what they follow, is not singular there"
+# What the files have of the equation, by whether the law is that of a pair potential.
+EQUATIONS = (
+    "The equations 0 = G are those of the files of a diagram: G_k = m_k - <.> over exp(-(kappa W*rho + V)/D),",
+    "and NAME.f90 has them for AUTO, the multipliers as functions of the parameters.",
+    "Labels: LP fold and BP threshold of the uniform state or branch point, from which AUTO starts with",
+    "ISW = 2; RG equal free energy of two states, from which it starts with ISW = 1: the moments of the",
+)
+WITHOUT_EQUATIONS = (
+    "The velocity is not the gradient law of a pair potential, whose equations alone are written: AUTO can",
+    "draw these curves and not go on from them.",
+    "Labels: LP fold, BP threshold of the uniform state or branch point, RG equal free energy: the moments of the",
+)
 # RL0 and RL1 of a parameter that stays the same are so much beside it.
 BESIDE = 1e-3
 
 
-def curve_texts(curves: Sequence[Curve]) -> tuple[str, ...]:
+def singular_curves(curves: Sequence[Curve]) -> tuple[tuple[Curve, ...], str]:
+    """Return those of several curves that files hold, and a sentence of the others; all of them if none is held."""
+    left = [repr(curve.label) for curve in curves if curve.type not in KINDS]
+    if len(left) in (0, len(curves)):
+        return tuple(curves), ""
+    what = "the curve of Hopf bifurcations" if len(left) == 1 else "the curves of Hopf bifurcations"
+    kept = tuple(curve for curve in curves if curve.type in KINDS)
+    return kept, f"AUTO files leave out {what} {', '.join(left)}: {REGULAR}; write .nc for all curves"
+
+
+def curve_texts(curves: Sequence[Curve], left_out: str = "") -> tuple[str, ...]:
     """Return the content of ``b.NAME``, ``s.NAME``, ``c.NAME``, ``NAME.f90`` and ``d.NAME`` for curves in one pair.
 
-    Branch points that AUTO cannot go on from in one file with the others are written for it to draw.
+    Branch points that AUTO cannot go on from in one file with the others are written for it to draw. A sentence of
+    curves that are left out stands in the description.
 
     Raises
     ------
@@ -79,6 +103,7 @@ def curve_texts(curves: Sequence[Curve]) -> tuple[str, ...]:
         steps.append(_steps(curve, vectors))
         lines.append(_header(curve, vectors, steps[-1], model) + _data(index, curve, vectors, labels))
         solutions.append(_solutions(index, curve, vectors, labels, model))
+    named += [left_out] if left_out else []
     points, states = "".join(lines), "".join(solutions)
     # Those of the first curve; the description has the others.
     constants = _constants(curves, unknowns[0].shape[1], np.concatenate(steps).tolist(), model)
@@ -262,8 +287,8 @@ def _require(curves: Sequence[Curve]) -> None:
     for curve in curves:
         if curve.type not in KINDS:
             raise InvalidInput(
-                f"the curve {curve.label!r} is one of Hopf bifurcations, and AUTO files have the equation of "
-                "stationary states, which is not singular there; write .nc"
+                f"the curve {curve.label!r} is one of Hopf bifurcations, which AUTO files cannot hold: {REGULAR}; "
+                "write .nc"
             )
         if not (np.isfinite(curve.values).all() and np.isfinite(curve.cosine).all()):
             raise InvalidInput(
@@ -356,18 +381,15 @@ def _solutions(index: int, curve: Curve, vectors: Floats, labels: NDArray[np.int
 
 def _description(curves: Sequence[Curve], layout: Layout | Space, model: Model, named: Sequence[str]) -> str:
     names = ", ".join(f"PAR({number}) = {name}" for name, number in model.numbers.items())
+    of_gradient, last = not model.problem.lacks(Capability.GRADIENT), model.numbers[model.second]
     lines = [
         "Curves of special points of a McKean-Vlasov equation in two parameters, written by meanfield.",
         "",
         describe(curves[0].problem),
         *layout.described(),
         names,
-        "The equations 0 = G are those of the files of a diagram: G_k = m_k - <.> over exp(-(kappa W*rho + V)/D),",
-        "and NAME.f90 has them for AUTO, the multipliers as functions of the parameters.",
-        "Labels: LP fold and BP threshold of the uniform state or branch point, from which AUTO starts with",
-        "ISW = 2; RG equal free energy of two states, from which it starts with ISW = 1: the moments of the",
-        "second, unless it is uniform, follow those of the first, and the last unknown is "
-        f"PAR({model.numbers[model.second]}).",
+        *(EQUATIONS if of_gradient else WITHOUT_EQUATIONS),
+        f"second, unless it is uniform, follow those of the first, and the last unknown is PAR({last}).",
         "",
         *named,
     ]

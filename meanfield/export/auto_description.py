@@ -51,6 +51,7 @@ def description(diagram: Diagram, layout: Layout) -> str:
     """Return the content of ``d.NAME`` for a diagram."""
     equations, counted = _EQUATIONS[diagram.problem.domain.name]
     of_gradient = not diagram.problem.lacks(Capability.GRADIENT)
+    pairs = "HB Hopf bifurcation, " if any(event.type == "Hopf" for event in diagram.special_points) else ""
     table = (
         "    j  w_j  v_j" + ("  u_j" if _has_sines(diagram) else "") + ("  N_j" if counted else ""),
         *_multiplier_lines(diagram, layout, counted),
@@ -58,7 +59,7 @@ def description(diagram: Diagram, layout: Layout) -> str:
     )
     lines = [
         *(equations(diagram, layout) if of_gradient else _without_equations(diagram, layout)),
-        "Labels: BP branch point, LP fold, EP end; a regular label (RG) marks equal free energy with the",
+        f"Labels: BP branch point, LP fold, {pairs}EP end; a regular label (RG) marks equal free energy with the",
         "uniform state. Negative PT: stable, rotation excluded. The full vectors are in the s. file.",
         "",
         f"n = {layout.cosines}",

@@ -35,6 +35,8 @@ MARKERS = {
     "transition": ("D", 4.8, "equal free energy"),
     "endpoint": ("x", 5.2, "followed no further"),
 }
+# Types of special points of laws with a free energy, but for ends.
+GRADIENT_TYPES = {"branch point", "fold", "transition"}
 
 
 def require_degrees(degrees: Sequence[int]) -> None:
@@ -59,13 +61,20 @@ def colour_number(number: int) -> str:
 
 
 @checked
-def style_handles() -> "list[Line2D]":
-    """Return grey handles that explain lines and markers of diagrams, for the legend of a figure of one's own."""
+def style_handles(*diagrams: Diagram) -> "list[Line2D]":
+    """Return grey handles that explain lines and markers of diagrams, for the legend of a figure of one's own.
+
+    Parameters
+    ----------
+    diagrams
+        Diagrams whose types of special points are explained; by default those that a law with a free energy has.
+    """
     from matplotlib.lines import Line2D
 
     lines = [Line2D([], [], color="0.3", linestyle=STYLES[kind][0], label=STYLES[kind][1]) for kind in (0, 1)]
     hollow: dict[str, Any] = {"color": "0.3", "linestyle": "none", "markerfacecolor": "white"}
-    located = [MARKERS[kind] for kind in ("branch point", "fold", "transition")]
+    types = {event.type for diagram in diagrams for event in diagram.special_points} if diagrams else GRADIENT_TYPES
+    located = [MARKERS[kind] for kind in MARKERS if kind in types]
     return lines + [Line2D([], [], marker=marker, label=label, **hollow) for marker, _, label in located]
 
 

@@ -11,7 +11,7 @@ PointType = Literal["branch point", "fold", "Hopf", "transition", "endpoint"]
 POINT_NAMES: dict[PointType, tuple[str, ...]] = {
     "branch point": ("bp", "branching point", "bifurcation", "bifurcation point"),
     "fold": ("lp", "limit point", "turning point", "saddle node", "sn", "fold point", "fold bifurcation"),
-    "Hopf": ("hb", "hopf", "hopf point", "hopf bifurcation", "andronov hopf", "poincare andronov hopf"),
+    "Hopf": ("hb", "hopf point", "hopf bifurcation", "andronov hopf", "poincare andronov hopf"),
     "transition": ("tr", "equal free energy", "point of equal free energy", "transition point", "phase transition"),
     "endpoint": ("ep", "end point", "end"),
 }
@@ -25,10 +25,11 @@ def point_type(name: str) -> PointType:
     InvalidInput
         If it means none.
     """
-    types = {other: kind for kind, others in POINT_NAMES.items() for other in (kind, *others)}
+    names = {other: kind for kind, others in POINT_NAMES.items() for other in (kind, *others)}
+    types = {name.lower(): kind for name, kind in names.items()}
     words = " ".join(re.split(r"[\s_-]+", name.strip().lower())) if isinstance(name, str) else ""
     for singular in (words, words.removesuffix("s"), re.sub("ies$", "y", words)):
         if singular in types:
             return types[singular]
     known = ", ".join(f"{kind!r} ({others[0].upper()})" for kind, others in POINT_NAMES.items())
-    raise InvalidInput(f"no special point is called {shown(name)}; {did_you_mean(words, types)}there are {known}")
+    raise InvalidInput(f"no special point is called {shown(name)}; {did_you_mean(words, names)}there are {known}")

@@ -64,23 +64,29 @@ class AtRest:
         Its values g.
     speed
         The angular velocity, over the noise, of the frame in which it is at rest.
+    spectrum : (2 N + 1,) complex, optional
+        The coefficients of the drift where they are known.
 
     Attributes
     ----------
     moments : (2 N,) float
         The moments of cells 1..N.
-    density : (points,) float
-        The density on the grid, of mean one.
     speed : float
         That of the frame.
     """
 
-    def __init__(self, equation: "CurrentEquation", drift: Floats, speed: float = 0.0) -> None:
-        self._equation, self.speed = equation, speed
-        spectrum = equation._spectrum(drift)
+    def __init__(
+        self, equation: "CurrentEquation", drift: Floats, speed: float = 0.0, spectrum: Complexes | None = None
+    ) -> None:
+        self._equation, self.speed, self._points = equation, speed, drift.size
+        spectrum = equation._spectrum(drift) if spectrum is None else spectrum
         self._matrix = equation._matrix(spectrum, speed)
         self.moments = self._matrix.solve(equation._sides(spectrum))
-        self.density = equation._density_on_grid(self.moments, drift.size)
+
+    @computed_once
+    def density(self) -> Floats:
+        """The density on the grid, of mean one, (points,)."""
+        return self._equation._density_on_grid(self.moments, self._points)
 
     def responses(self, changes: Floats) -> Floats:
         """Return the changes of the moments of cells 1..N under changes of the drift, one row each."""
@@ -103,7 +109,7 @@ class AtRest:
 
     def change_on_grid(self, moments: Floats) -> Floats:
         """Return the change of the density on the grid from those of its moments of cells 1..N."""
-        return self._equation._density_on_grid(moments, self.density.size, 0.0)
+        return self._equation._density_on_grid(moments, self._points, 0.0)
 
     def form(self, values: Floats) -> Floats:
         """Return the linear form of the moments that is the mean of a function times a density of mean zero."""

@@ -177,7 +177,7 @@ class RotatingEquation(CurrentEquation):
         speed, fastest = self._first_speed(b, spectrum) if near is None else near, float(np.abs(spectrum).sum())
         before, sides = np.inf, dict[bool, float]()
         for _ in range(STEPS):
-            rest = AtRest(self, drift, speed)
+            rest = AtRest(self, drift, speed, spectrum)
             image, change = (self.scales * each[self._places] for each in (rest.moments, rest.faster))
             missed = float(image @ turned)
             step = -missed / float(change @ turned)
@@ -197,11 +197,13 @@ class RotatingEquation(CurrentEquation):
         cosine, sine = np.split(b / self.scales, 2)
         moments = np.zeros(self.basis.nodes + 1, dtype=complex)
         moments[self.basis.cells], moments[0] = cosine - 1j * sine, 1.0
+        # Of their product the coefficients of the significant cells alone, from the first one on.
+        first, last = int(self.basis.cells[0]), int(self.basis.cells[-1])
         whole = np.concatenate([spectrum[:0:-1].conj(), spectrum])
-        product = np.convolve(whole, np.concatenate([moments[:0:-1].conj(), moments]))
-        middle = spectrum.size - 1 + self.basis.nodes
+        near = whole[self.basis.nodes + first : spectrum.size + self.basis.nodes + last]
+        product = np.convolve(near, np.concatenate([moments[:0:-1].conj(), moments]), "valid")
         weights = self.scales[: self.basis.cells.size] ** 2 * moments[self.basis.cells].conj()
-        turning = float((weights * product[middle + self.basis.cells]).real.sum())
+        turning = float((weights * product[self.basis.cells - first]).real.sum())
         return turning / float(b @ b)
 
     def _speed_at_uniform(self, q: float) -> float:

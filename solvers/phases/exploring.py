@@ -113,15 +113,22 @@ def _follow_tricritical(found: Found) -> None:
 
 
 def _follow_double_rates(found: Found) -> None:
-    """Follow the curves of folds or branch points in which those of Hopf bifurcations end.
+    """Follow both curves through each Bogdanov-Takens point: that of folds or branch points, and that which ends.
 
-    No branch in the coupling need have such folds: those of states that are there between two couplings alone.
+    No branch in the coupling need have such folds, those of states that are there between two couplings alone, and
+    no section need meet either curve. What is followed may have further points.
     """
-    for point in [point for point in found.points if point.type == "Bogdanov-Takens"]:
-        known = {each.type for each in found.curves if _ends_in(found, each, point)}
-        if known == {"Hopf"}:
+    seen = 0
+    while points := [point for point in found.points if point.type == "Bogdanov-Takens"][seen:]:
+        seen += len(points)
+        for point in points:
+            known = {each.type for each in found.curves if _ends_in(found, each, point)}
             origin = f"from the Bogdanov-Takens point at {point.values[0]:.6g}"
-            add_curve(found, origin, point, "the curve on which the growth rate zero is a double one")
+            if known == {"Hopf"}:
+                add_curve(found, origin, point, "the curve on which the growth rate zero is a double one")
+            elif "Hopf" not in known:
+                words = "the curve of Hopf bifurcations that ends where the growth rate zero is a double one"
+                add_curve(found, origin, point, words, type="Hopf")
 
 
 def _follow_cusps(found: Found) -> None:

@@ -12,6 +12,7 @@ import numpy as np
 from meanfield import Contraction, Diagram, Ensemble, InvalidInput, Relaxation, State
 from meanfield.arguments import is_number, shown
 from meanfield.base import SavedRecord
+from meanfield.equations import Capability
 from meanfield.records import COUPLING, Outcome, StationaryStates, parameter_column
 
 Rows = list[dict[str, Any]]
@@ -63,12 +64,15 @@ def _of_diagram(diagram: Diagram) -> Numbers:
     place = COUPLING if diagram.parameter == COUPLING else parameter_column(diagram.parameter)
     columns = tuple(dict.fromkeys((*SPECIAL[:2], place, *SPECIAL[2:])))
     rows = [{name: _double(row[name]) for name in columns} for row in diagram.special_rows()]
+    # Under a free energy growth rates are real.
+    complex_rates = diagram.problem.lacks(Capability.FREE_ENERGY)
+    kinds = {"fold": "fold", "transition": "transition", **({"hopf": "Hopf"} if complex_rates else {})}
     numbers = {
         "critical_coupling": _double(diagram.critical_coupling),
         "branch_count": len(diagram.branches),
-        **{f"{kind}_count": sum(row["type"] == kind for row in rows) for kind in ("fold", "transition")},
-        **{f"lowest_{kind}": _lowest(rows, kind, place) for kind in ("fold", "transition")},
-        **{f"relative_{kind}": _lowest(rows, kind, "relative_coupling") for kind in ("fold", "transition")},
+        **{f"{name}_count": sum(row["type"] == kind for row in rows) for name, kind in kinds.items()},
+        **{f"lowest_{name}": _lowest(rows, kind, place) for name, kind in kinds.items()},
+        **{f"relative_{name}": _lowest(rows, kind, "relative_coupling") for name, kind in kinds.items()},
         "warning_count": len(diagram.warnings),
     }
     return Numbers(numbers, {"special_point": rows})

@@ -16,8 +16,8 @@ from .branch_points import branch_point_start
 from .events import turns_freely
 from .extended import ExtendedEquation
 from .folds import fold_start
-from .following import behind_start, follow, turned_back
-from .hopf import hopf_start
+from .following import behind_start, ended, follow, turned_back
+from .hopf import ends_along, hopf_start
 from .knots import Knot, Side, extended, vertical
 from .line_starts import transition_start
 from .meetings import folded_end, meeting_of, meeting_short_of, separation
@@ -77,12 +77,15 @@ def curve_from(
     found = equation.system(first.b, first.q)
     states = [stationary_point(state, found.place.problem) for state in found.states]
     label = equation.label([state.equation.densities.name_of(state) for state in states])
+    # Curves of Hopf bifurcations end at such points.
+    ends = start.kind == "Hopf" and start.organising == "Bogdanov-Takens"
     sides: dict[int, Side] = {}
     for done, direction in enumerate((1, -1)):
         watch(done, 2, label)
         begin, step = _turned(first, direction), min(FIRST_STEP, method.max_step)
         behind = behind_start(sides[1]) if sides else []
-        sides[direction] = follow(begin, method, step, largest_coupling, behind)
+        over = ends and ends_along(begin)
+        sides[direction] = ended(begin) if over else follow(begin, method, step, largest_coupling, behind, ends)
         if sides[direction].outcome is Outcome.CLOSED_LOOP:
             # It is the whole curve.
             sides = {direction: sides[direction]}

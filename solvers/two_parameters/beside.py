@@ -1,10 +1,13 @@
 """Organising points beside the end of a followed curve: cusps of folds and tricritical points of branch points."""
 
+import math
 from collections.abc import Iterator
+from dataclasses import replace
 from functools import partial
 
 import numpy as np
 
+from meanfield import Outcome
 from meanfield.harmonics import largest_degree, zonal_places
 
 from ..bases import Basis, Floats, Involution
@@ -40,8 +43,9 @@ from .unknowns import (
 NEARLY_CRITICAL = 0.1
 # The place of the uniform state in names of what vanishes along its lines.
 UNIFORM = "uniform"
-# The curve is followed to both sides by so many steps up to this length.
+# The curve is followed to both sides by so many steps up to this length, by a few first: most points are near.
 NEARBY, FIRST = Arclength(max_step=0.02, max_points=40), 0.002
+NEAREST = replace(NEARBY, max_points=10)
 
 
 class _LineOfAny(TransitionEquation):
@@ -67,15 +71,15 @@ class _LineOfAny(TransitionEquation):
         return 1.0 - float(self.plane.coefficients(x, q, self.plane.reference).strengths[place])
 
 
-def cusps_beside(plane: Plane, basis: Basis, b: Floats, place: tuple[float, float]) -> list[Knot]:
-    """Return the cusps on the fold curve beside a place, the nearest first, b being the mean of two states."""
+def cusps_beside(plane: Plane, basis: Basis, b: Floats, place: tuple[float, float]) -> Iterator[Knot]:
+    """Yield the cusps on the fold curve beside a place, the nearest first, b being the mean of two states."""
     basis = basis.beside(b)
     equation = FoldEquation(plane, (basis,), null_vectors(plane, basis, place, b))
     return _found(equation, np.append(b, place[0]), place[1], "cusp")
 
 
-def births_beside(plane: Plane, state: AtState, symmetric: Symmetric, kinds: tuple[str, ...]) -> list[Knot]:
-    """Return the points of some types on the curve of branch points beside a state, the nearest first.
+def births_beside(plane: Plane, state: AtState, symmetric: Symmetric, kinds: tuple[str, ...]) -> Iterator[Knot]:
+    """Yield the points of some types on the curve of branch points beside a state, the nearest first.
 
     The state is nearly a more symmetric one, on whose branch its own is born.
     """
@@ -87,11 +91,11 @@ def births_beside(plane: Plane, state: AtState, symmetric: Symmetric, kinds: tup
         return same and not complement.odd and complement.uneven == uneven
 
     equation = nearest_block(state_at(plane, basis, state.place, b), plane, admitted=leads_here)
-    return [] if equation is None else _found(equation, np.append(b, state.place[0]), state.place[1], *kinds)
+    return iter(()) if equation is None else _found(equation, np.append(b, state.place[0]), state.place[1], *kinds)
 
 
-def ends_beside(plane: Plane, state: AtState, symmetric: Symmetric, other: AtState | None) -> list[Knot]:
-    """Return the points of a first-order line where a state that is nearly a more symmetric one may be born of it.
+def ends_beside(plane: Plane, state: AtState, symmetric: Symmetric, other: AtState | None) -> Iterator[Knot]:
+    """Yield the points of a first-order line where a state that is nearly a more symmetric one may be born of it.
 
     They are on the line of the more symmetric state, which becomes unstable there, and the other, by default the
     uniform one; the nearest is first.
@@ -102,13 +106,17 @@ def ends_beside(plane: Plane, state: AtState, symmetric: Symmetric, other: AtSta
     if other is not None and not plane.confined and nearly:
         equation = _LineOfAny(plane, (other.weighted.basis,))
         found = _found(equation, np.append(other.unknown, x), q, "end point")
-        if found:
-            return found
+        nearest = next(found, None)
+        if nearest is not None:
+            yield nearest
+            yield from found
+            return
     basis, b = symmetric
     if other is None:
-        return _found(_LineOfAny(plane, (basis,)), np.append(b, x), q, "end point")
+        yield from _found(_LineOfAny(plane, (basis,)), np.append(b, x), q, "end point")
+        return
     equation = _LineOfAny(plane, (other.weighted.basis, basis))
-    return _found(equation, np.concatenate([other.unknown, b, [x]]), q, "end point")
+    yield from _found(equation, np.concatenate([other.unknown, b, [x]]), q, "end point")
 
 
 def symmetric_parts(plane: Plane, state: AtState, involution: Involution | None) -> Iterator[Symmetric]:
@@ -170,18 +178,32 @@ def _about_other_axis(knot: Knot) -> bool:
     return equation.about_other(knot.point.b, knot.point.q)
 
 
-def _found(equation: ExtendedEquation, unknown: Floats, q: float, *kinds: str) -> list[Knot]:
-    """Return the organising points of some kinds on the curve beside a place, the nearest first."""
+def _found(equation: ExtendedEquation, unknown: Floats, q: float, *kinds: str) -> Iterator[Knot]:
+    """Yield the organising points of some kinds on the curve beside a place, the nearest first."""
     beside = point_beside(equation, unknown, q)
     if beside is None or equation.has_uniform(beside.b):
-        return []
+        return
     point = resolve(beside)
     if isinstance(point, End):
-        return []
-    located = [
-        knot
-        for begin in (point, turned_back(point, point.arclength))
-        for knot in follow(begin, NEARBY, FIRST).knots
-        if knot.event is not None and knot.event.type in kinds and not _about_other_axis(knot)
-    ]
-    return sorted(located, key=lambda knot: knot.point.arclength)
+        return
+    told = 0
+    for method in (NEAREST, NEARBY):
+        sides = [follow(begin, method, FIRST) for begin in (point, turned_back(point, point.arclength))]
+        # Beyond the shorter side there may be nearer ones on it.
+        going_on = [side.knots[-1].point.arclength for side in sides if side.outcome is Outcome.MAX_STEPS]
+        reach = min(going_on, default=math.inf) if method is NEAREST else math.inf
+        located = sorted(
+            (
+                knot
+                for side in sides
+                for knot in side.knots
+                if knot.event is not None and knot.event.type in kinds and knot.point.arclength <= reach
+            ),
+            key=lambda knot: knot.point.arclength,
+        )
+        for knot in located[told:]:
+            if not _about_other_axis(knot):
+                yield knot
+        told = len(located)
+        if not going_on:
+            return

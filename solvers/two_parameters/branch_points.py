@@ -11,7 +11,7 @@ Where the branches born there turn from continuous to discontinuous see :mod:`so
 """
 
 from collections.abc import Callable, Hashable, Sequence
-from functools import partial
+from functools import lru_cache, partial
 from typing import NamedTuple
 
 import numpy as np
@@ -44,6 +44,8 @@ from .unknowns import basis_of, in_group, moments_from, packed_moments, uneven_b
 SIMPLE = 1e3
 # Of classes that contain each other one is nearer to singular if its singular values differ by more than rounding.
 ROUNDINGS = 64
+# What is asked of an event at several points about it, its value and its error, is kept for so many.
+KEPT = 64
 # The number of the class of the modes of a state itself.
 OWN = -1
 
@@ -145,7 +147,7 @@ class BranchPointEquation(SingularEquation):
         return self.complement.untold
 
     def _turning(self, about_other: bool, point: Point) -> tuple[float, float]:
-        return self.turning_at(point.unknowns_on(self)[0], point.q, about_other)
+        return _turning_of(self, about_other, point)
 
     def turning_at(self, b: Floats, q: float, about_other: bool) -> tuple[float, float]:
         """Return a number that vanishes where branches even about the state's own or its other axis turn.
@@ -225,6 +227,12 @@ class BranchPointEquation(SingularEquation):
         assert isinstance(found, BranchPointSystem)
         right, left = (vector / np.linalg.norm(vector) for vector in found.null)
         return type(self)(self.plane, self.bases, self.complement, self.degrees, self.last, (left, right))
+
+
+@lru_cache(maxsize=KEPT)
+def _turning_of(equation: BranchPointEquation, about_other: bool, point: Point) -> tuple[float, float]:
+    """Return what vanishes where branches turn at a point of a curve, and its error."""
+    return equation.turning_at(point.unknowns_on(equation)[0], point.q, about_other)
 
 
 def branch_point_start(start: Start, plane: Plane) -> Point | End:

@@ -20,8 +20,10 @@ from .arc import ROUNDINGS, Arc
 from .closing import closing_point
 from .coefficients import Place, is_double
 from .events import KNOWN, events_between
+from .hopf import double_error
 from .knots import Event, Knot, Side, between, extended, rounding_at, vertical
 from .plane import COUPLING
+from .tested import DOUBLE_RATE
 
 # A loop has at least so many points.
 FEWEST_IN_LOOP = 8
@@ -45,13 +47,15 @@ def follow(
     first_step: float,
     largest_coupling: float | None = None,
     behind: Sequence[Point] = (),
+    ends: bool = False,
 ) -> Side:
     """Return a curve from its start along the tangent there, to the end of the interval, a coupling or its own.
 
     Points behind the start, as :func:`behind_start` has them, predict the first ones, which are then as far apart;
-    where states are small, and about to meet, by a share of their size.
+    where states are small, and about to meet, by a share of their size. A curve of Hopf bifurcations may end at the
+    start.
     """
-    side = Side([Knot.at(start)])
+    side = Side([_end_of_pair(start) if ends else Knot.at(start)])
     farthest = max((start.arclength - point.arclength for point in behind), default=0.0)
     first_step = max(first_step, min(farthest, CAREFUL * float(np.linalg.norm(start.b[:-1]))))
     for item in trace(start, method, first_step, behind):
@@ -73,14 +77,15 @@ def follow(
             side.outcome = Outcome.PARTIAL if TOO_STRONG in limits else Outcome.LEFT_INTERVAL
             side.warnings += limits
             break
+        known = len(side.knots)
         if _left(arc, last, side):
             side.outcome = Outcome.LEFT_INTERVAL
+            _ends_at_event(side, known)
             break
         knot = Knot.at(arc.second)
         if _goes_back(last, knot):
             side.outcome = Outcome.FOLDED
             break
-        known = len(side.knots)
         side.knots += [*events_between(arc, last, knot, side), knot]
         # The last step may have brought several.
         long_enough = len(side.knots) >= FEWEST_IN_LOOP
@@ -95,6 +100,19 @@ def follow(
         if _ends_at_event(side, known) or (long_enough and _closes(side, start, arc)):
             break
     return side
+
+
+def ended(start: Point) -> Side:
+    """Return the side of a curve of Hopf bifurcations from a point at which it ends on which nothing of it is."""
+    return Side([_end_of_pair(start)], Outcome.REAL_PAIR)
+
+
+def _end_of_pair(point: Point) -> Knot:
+    """Return the knot of a point at which a curve of Hopf bifurcations ends."""
+    knot = Knot.at(point, Event(DOUBLE_RATE[0], double_error(point)))
+    # What rounding leaves of it is no zero beside the point.
+    knot.tests[DOUBLE_RATE] = 0.0
+    return knot
 
 
 def _ends_at_event(side: Side, known: int) -> bool:

@@ -184,9 +184,16 @@ def _where_halved(
             yield from _by_type(found, MEETINGS[kind]) if kind == "fold" else found
 
 
-def _by_type(knots: list[Knot], types: Sequence[str]) -> list[Knot]:
-    """Return located points in the order of their types."""
-    return [knot for each in types for knot in knots if knot.event is not None and knot.event.type == each]
+def _by_type(knots: Iterator[Knot], types: Sequence[str]) -> Iterator[Knot]:
+    """Yield located points in the order of their types, those of the first one as they are located."""
+    others = []
+    for knot in knots:
+        if knot.event is not None and knot.event.type == types[0]:
+            yield knot
+        else:
+            others.append(knot)
+    for each in types[1:]:
+        yield from (knot for knot in others if knot.event is not None and knot.event.type == each)
 
 
 def _states_at_end(side: Side) -> Iterator[Sequence[AtState]]:

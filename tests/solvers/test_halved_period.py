@@ -1,10 +1,13 @@
 """States on the circle without an axis that lose half of their period: branch points, curves of them, arrivals."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from meanfield import Circle, CosineSeries, External, McKeanVlasov, Outcome
 from solvers import bifurcation_diagram, curve, phase_diagram
+from solvers.two_parameters import beside
 from tests import brute_force
 
 # Relative accuracy promised for points on curves, and for tricritical points.
@@ -86,6 +89,31 @@ def test_branches_turn_at_tricritical_points_where_folds_and_lines_end():
             HALVING.with_parameter("w2", float(found.first[0])), (1.0, 2.0), rates=False, depth=2
         ).events(kind)[0]
         assert found.coupling[0] == pytest.approx(event.coupling, rel=POINT)
+
+
+@pytest.mark.parametrize(("few", "first", "goes_on"), [(1, 1e-8, True), (10, 0.002, False)])
+def test_where_a_fold_ends_the_curve_of_branch_points_is_followed_farther_if_nothing_is_near(
+    monkeypatch, few, first, goes_on
+):
+    """The point is the same as if it were followed far at once."""
+    start = bifurcation_diagram(HALVING, (1.0, 2.0), rates=False).events("branch point")[0]
+    (point,) = curve(start, "w2", (-1.1, 0.0)).special_points
+    followed, steps = beside.follow, []
+
+    def counted(begin, method, first_step):
+        steps.append(method.max_points)
+        return followed(begin, method, first_step)
+
+    monkeypatch.setattr(beside, "follow", counted)
+    monkeypatch.setattr(beside, "FIRST", first)
+    monkeypatch.setattr(beside, "NEAREST", replace(beside.NEARBY, max_points=few))
+    (end,) = curve(point, "w2", (-1.1, 0.0), type="fold").special_points
+    far = beside.NEARBY.max_points
+    assert set(steps) == ({few, far} if goes_on else {few})
+    monkeypatch.setattr(beside, "NEAREST", beside.NEARBY)
+    (at_once,) = curve(point, "w2", (-1.1, 0.0), type="fold").special_points
+    assert end.type == at_once.type == point.type
+    assert end.values == pytest.approx(at_once.values, rel=1e-13)
 
 
 def test_a_branch_from_the_search_ends_at_the_state_of_half_the_period():

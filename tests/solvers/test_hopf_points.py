@@ -1,5 +1,7 @@
 """Hopf bifurcations of densities with a current, of rotating waves, and on spheres."""
 
+import dataclasses
+
 import numpy as np
 import pytest
 from scipy.optimize import brentq
@@ -12,14 +14,17 @@ from meanfield import (
     External,
     InvalidInput,
     Kuramoto,
+    McKeanVlasov,
     Outcome,
     PhaseLag,
     Transformer,
 )
+from meanfield.plotting import style_handles
 from solvers import bifurcation_diagram, curve, phase_diagram
 from solvers.branches.oscillations import hopf_between
 from solvers.equations.geometry import GrowthMatrix
 from solvers.linear_algebra.invariant_planes import half_trace, invariant_plane, square_of_frequency
+from solvers.sweeps.numbers import numbers_of
 from tests import oracles
 
 POINTS = 141
@@ -46,9 +51,39 @@ def is_hopf(event):
     return change < 1e-11 * POINTS**2 and abs(pair.real) < 1e-10 and pair.imag == pytest.approx(frequency, rel=1e-7)
 
 
-def test_rotators_in_a_field_begin_to_turn_together():
+def has_imaginary_pairs(found):
+    """Return whether all states of a curve but those at ends rest and have a pair of imaginary growth rates."""
+    for row in range(1, len(found) - 1, 2):
+        change, rates = growth_rates(found.point(row).problem, found.cosine[row], found.sine[row])
+        if not (change < 1e-11 * POINTS**2 and np.abs(rates[np.abs(rates.imag) > 1e-3].real).min() < 1e-9):
+            return False
+    return len(found) > 2
+
+
+@pytest.fixture(scope="module")
+def rotators():
+    """The diagram of rotators in the coupling."""
+    return bifurcation_diagram(ROTATORS, (0.0, 4.0), rates=False)
+
+
+def test_files_legends_and_sweeps_have_the_type(rotators, tmp_path):
+    """Where growth rates are real, under a free energy, they are as without it."""
+    described = rotators.to_auto(tmp_path / "rotators.auto")
+    assert "HB Hopf bifurcation, " in next(path for path in described if path.name.startswith("d.")).read_text()
+    assert [each.get_label() for each in style_handles(rotators)][2:] == ["Hopf bifurcation", "followed no further"]
+    (event,), numbers = rotators.events("hopf"), numbers_of(rotators).numbers
+    assert (numbers["hopf_count"], numbers["fold_count"]) == (1, 0)
+    assert (numbers["lowest_hopf"], numbers["relative_hopf"]) == (event.coupling, event.relative_coupling)
+    real = bifurcation_diagram(McKeanVlasov(Circle(), Kuramoto()), depth=1, rates=False)
+    assert not any("hopf" in name for name in numbers_of(real).numbers)
+    assert "Hopf bifurcation" not in [each.get_label() for each in style_handles()]
+    with pytest.raises(InvalidInput, match="did you mean Hopf"):
+        rotators.events("hopff")
+
+
+def test_rotators_in_a_field_begin_to_turn_together(rotators):
     """Beside the point the numbers of growing rates are those of both sides, and files tell its type."""
-    diagram = bifurcation_diagram(ROTATORS, (0.0, 4.0), rates=False)
+    diagram = rotators
     (event,) = diagram.events("Hopf")
     assert is_hopf(event)
     assert event.status == "converged"
@@ -65,9 +100,9 @@ def test_rotators_in_a_field_begin_to_turn_together():
     assert "Hopf" in text
 
 
-def test_the_oscillation_of_rotators_begins_along_a_curve_that_ends_at_a_double_zero(tmp_path):
+def test_the_oscillation_of_rotators_begins_along_a_curve_that_ends_at_a_double_zero(rotators, tmp_path):
     """Its points have an imaginary pair by collocation, and at its end two rates that vanish together."""
-    (event,) = bifurcation_diagram(ROTATORS, (0.0, 4.0), rates=False).events("Hopf")
+    (event,) = rotators.events("Hopf")
     found = curve(event, "frequency", (0.0, 2.0))
     assert found.type == "Hopf"
     assert found.first_outcome is Outcome.REAL_PAIR
@@ -81,14 +116,27 @@ def test_the_oscillation_of_rotators_begins_along_a_curve_that_ends_at_a_double_
     assert "becomes real" in end.description
     _, rates = growth_rates(end.problem, end.cosine, end.sine)
     assert np.count_nonzero(np.abs(rates) < 1e-5) == 2
-    # The same point is found on the curve of folds that ends there as well.
-    with pytest.raises(InvalidInput, match="from a point of the type Hopf"):
-        curve(end, "frequency", (0.0, 2.0), type="Hopf")
+    # The same point is found on the curve of folds that ends there as well, and the curve begins at both.
     fold = curve(end, "frequency", (0.0, 2.0))
     assert fold.type == "fold"
     assert not any("unstable directions changes" in warning for warning in fold.warnings)
     assert "Hopf bifurcations ends in this one" in fold.special_points[0].description
-    assert min(np.abs(point.values / end.values - 1.0).max() for point in fold.special_points) < 1e-9
+    on_fold = min(fold.special_points, key=lambda point: np.abs(point.values / end.values - 1.0).max())
+    assert on_fold.values == pytest.approx(end.values, rel=1e-9)
+    for start in (end, on_fold):
+        again = curve(start, "frequency", (0.0, 2.0), type="Hopf")
+        assert (again.type, again.first_outcome, again.outcome) == ("Hopf", Outcome.REAL_PAIR, found.outcome)
+        assert again.values[[0, -1]] == pytest.approx(found.values[[0, -1]], rel=1e-10)
+        assert [point.type for point in again.special_points] == ["Bogdanov-Takens"]
+        assert again.special_points[0].lower <= end.values[0] <= again.special_points[0].upper
+        assert again.point_labels[0] == "Bogdanov-Takens"
+        assert not again.warnings
+    # In other parameters too, where the rotators of this point are slowed down by noise.
+    across = curve(end, "noise", (0.4, 0.6), against="coupling", type="Hopf")
+    assert across.outcome is Outcome.REAL_PAIR or across.first_outcome is Outcome.REAL_PAIR
+    assert has_imaginary_pairs(across)
+    with pytest.raises(InvalidInput, match="there are fold, Hopf"):
+        curve(end, "frequency", (0.0, 2.0), type="transition")
     middle = float(found.first[len(found) // 2])
     there = bifurcation_diagram(
         ROTATORS.replace(velocity=CommonFrequency(Kuramoto(), middle)), (0.0, 4.0), rates=False
@@ -106,6 +154,36 @@ def test_the_curve_of_waves_that_pulsate_ends_where_the_pair_is_real():
         assert change < 1e-11 * POINTS**2
         assert np.abs(rates[np.abs(rates.imag) > 1e-3].real).min() < 1e-9
     assert "Bogdanov-Takens" in {point.type for point in found.special_points}
+
+
+@pytest.mark.parametrize(("weights", "lag"), [((-0.884, -0.927), 0.15), ((-0.968, -0.95), 0.13)])
+def test_curves_begin_where_growth_rates_of_waves_vanish_together(weights, lag):
+    """On curves of branch points too, from either of two such points to the other, even behind the last step."""
+    problem = ContinuityEquation(Circle(), PhaseLag(CosineSeries(weights), lag))
+    diagram = bifurcation_diagram(problem, relative=(0.4, 2.0), rates=False)
+    births = [each for each in diagram.events("branch point") if diagram.branches[each.branch].symmetry]
+    known = curve(births[0], "lag", (0.01, 0.7), largest_coupling=20.0)
+    doubles = [point for point in known.special_points if point.type == "Bogdanov-Takens"]
+    assert doubles
+    for double in doubles:
+        found = curve(double, "lag", (0.01, 0.7), largest_coupling=20.0, type="Hopf")
+        assert has_imaginary_pairs(found)
+        ends = [point.values for point in found.special_points if point.type == "Bogdanov-Takens"]
+        assert min(np.abs(end / double.values - 1.0).max() for end in ends) < 1e-9
+        if len(doubles) == 2:
+            assert sorted(end[0] for end in ends) == pytest.approx([point.values[0] for point in doubles], rel=1e-9)
+            assert found.first_outcome is found.outcome is Outcome.REAL_PAIR
+
+
+def test_phase_diagrams_have_curves_of_hopf_bifurcations_that_no_section_meets():
+    problem = ContinuityEquation(Circle(), PhaseLag(CosineSeries((-1.0, -0.9)), 0.1))
+    found = phase_diagram(problem, ("lag", (0.08, 0.12)), coupling=(2.2, 2.6), sections=1, examine=False)
+    (hopf,) = [each for each in found.curves if each.type == "Hopf"]
+    assert "from the Bogdanov-Takens point" in found.origins[found.curves.index(hopf)]
+    (double,) = [point for point in found.special_points if point.type == "Bogdanov-Takens"]
+    assert {"Hopf of the 2-cluster", "branch point of the 2-cluster"} == set(double.curves)
+    there = bifurcation_diagram(problem.with_parameter("lag", float(hopf.first[-1])), (2.2, 2.6), rates=False)
+    assert min(abs(each.coupling - hopf.second[-1]) for each in there.events("Hopf")) < 1e-9
 
 
 def test_phase_diagrams_have_the_regions_in_which_nothing_is_at_rest():
@@ -214,7 +292,7 @@ def test_random_hopf_points_are_those_of_the_collocated_equation():
     assert found > 8
 
 
-def test_the_phase_diagram_of_rotators_has_the_folds_that_no_branch_in_the_coupling_meets():
+def test_the_phase_diagram_of_rotators_has_the_folds_that_no_branch_in_the_coupling_meets(tmp_path):
     """They begin where the curve of Hopf bifurcations ends, and bound the frequencies at which rotators may rest."""
     found = phase_diagram(ROTATORS, ("frequency", (0.0, 1.0)), coupling=(0.5, 3.5), sections=3, examine=False)
     (double,) = [point for point in found.special_points if point.type == "Bogdanov-Takens"]
@@ -224,3 +302,16 @@ def test_the_phase_diagram_of_rotators_has_the_folds_that_no_branch_in_the_coupl
     assert min(np.abs(point.values - double.values).max() for point in fold.special_points) < 1e-9
     wide = [region for region in found.regions if region.area > 0.01]
     assert sorted(region.stable for region in wide) == [0, 1]
+    # AUTO files have the other curves, and say which are left out.
+    with pytest.warns(UserWarning, match="leave out the curve of Hopf bifurcations 'Hopf of the uneven") as said:
+        files = found.to_auto(tmp_path / "rotators.auto", force=True)
+    assert [each.filename for each in said] == [__file__]
+    described = files[-1].read_text()
+    assert "branch 1: fold of the uneven" in described
+    assert "branch 2" not in described
+    assert str(said[0].message) in described
+    # They have no equations of such a law.
+    assert "exp(" not in described
+    alone = dataclasses.replace(found, curves=tuple(each for each in found.curves if each.type == "Hopf"))
+    with pytest.raises(InvalidInput, match="is one of Hopf bifurcations"):
+        alone.to_auto(tmp_path / "hopf.auto")
