@@ -96,9 +96,10 @@ def _is_reached(place: Floats, last: Point) -> bool:
     Where several thresholds nearly meet it may pass closely, and steps over it. Points half as far from it in turn
     lead there, or miss it if there are such points but none that do.
     """
-    nearer, share, leads = last, APPROACHED, False
+    points, share, leads = [last], APPROACHED, False
     sizes, distances = [length(last.b[:-1], 0.0)], [length(place - [last.b[-1], last.q], 0.0)]
     for _ in range(APPROACHES):
+        nearer = points[-1]
         solution = nearer.solution
         rate = float(nearer.b[:-1] @ solution.tangent_b[:-1]) / sizes[-1]
         if rate >= 0.0 or (leads and sizes[-1] <= NEAR_ENOUGH * sizes[0]):
@@ -114,10 +115,12 @@ def _is_reached(place: Floats, last: Point) -> bool:
             # Beside the end rounding takes points away from it, or it is one of another curve.
             break
         point = Point(nearer.equation, found, nearer.arclength + step)
-        before, nearer = nearer, point.oriented(solution.tangent_b, solution.tangent_q)
-        sizes.append(length(nearer.b[:-1], 0.0))
+        points.append(point.oriented(solution.tangent_b, solution.tangent_q))
+        sizes.append(length(found.b[:-1], 0.0))
         distances.append(distance)
-        leads = leads_to(place, nearer, before, sizes[-1], sizes[-2])
+        # Between neighbours that are less far apart rounding decides where they lead.
+        before = larger(sizes)
+        leads = leads_to(place, points[-1], points[before], sizes[-1], sizes[before])
     if leads or len(sizes) < TELLING:
         return True
     # Several curves may meet in the end, and points be of one and the other of them in turn, but all come nearer.
