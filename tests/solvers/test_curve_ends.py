@@ -135,6 +135,22 @@ def test_a_curve_ends_in_the_tricritical_point_where_it_was_started():
         assert not found.warnings
 
 
+@pytest.mark.parametrize(("step", "value"), [(0.1, -0.6544), (0.07, -0.6544), (0.1, -0.63), (0.1, -0.72)])
+def test_lines_end_where_degrees_one_and_two_are_critical_at_a_power_of_four_thirds(step, value):
+    """Along them the tensor of degree 2 has no part along the vector of degree 1, to leading order."""
+    diagram = bifurcation_diagram(on_sphere(value, -0.981), relative=(0.57, 1.17), depth=2, rates=False)
+    (start,) = diagram.events("transition", "C_2v from prolate")
+    (found,) = in_steps(start, "w1", (-1.54, -0.556), (step,))
+    assert found.warnings == ()
+    (end,) = places(found, "mode interaction")
+    assert end == pytest.approx([-0.5886, 3 / 0.5886], rel=1e-13)
+    near = found.moments.lengths[:, 1]
+    own = (near > 0.0) & (near < 5e-3) & (found.first > -0.6)
+    distance = np.abs(found.first[own] + 0.5886)
+    powers = np.diff(np.log(distance)) / np.diff(np.log(near[own]))
+    assert powers == pytest.approx(4 / 3, abs=0.02)
+
+
 def random_turning(seed):
     """Return a random family, its parameter, a value beside a tricritical point of mode 1, and an interval of both."""
     generator = np.random.default_rng([3, seed])
