@@ -33,9 +33,10 @@ BESIDE = 1e-3
 # A curve leads to an end within this share of the distance from it.
 STRAYED = 0.3
 # The distance from it is an amplitude a or its square, and where a confinement vanishes also, at folds of states of
-# twice its period, the power 3/2. On lines of a vector v of degree 1 and a tensor Q of degree 2 on spheres it is 4/3:
-# free energies are equal if the forms of the second and of the third order both vanish, as where Q v and det Q do, and
-# the smallest part of Q, to which the distance is proportional, has a cube as large as the terms of the order of a^4.
+# twice its period, the power 3/2. On lines of a vector v of degree 1 and a tensor Q of degree 2 on spheres it is
+# 4/3: free energies are equal if the forms of the second and of the third order both vanish, as where Q v and det Q
+# do, and the smallest part of Q, to which the distance is proportional, has a cube as large as the terms of the
+# fourth order.
 POWERS, WITHOUT_FIELD = (1.0, 4.0 / 3.0, 2.0), (1.0, 1.5, 2.0)
 # A curve that seems to end at the uniform state is asked so many times, at that share of the rest of the way or
 # where no point is found at half of it, whether it does.
