@@ -51,8 +51,8 @@ def phase_diagram(
     coupling
         Range of the coupling.
     sections
-        Number of values of the parameter, besides those about organising points, at which bifurcation diagrams find
-        the curves that do not begin at the uniform state.
+        Number of values of the parameter, besides those about organising points and at the ends of its range, at
+        which bifurcation diagrams find the curves that do not begin at the uniform state.
     search
         Whether these diagrams look for branches connected to no other as well.
     examine

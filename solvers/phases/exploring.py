@@ -1,8 +1,9 @@
 """Which curves there are in a window: those of the uniform branch, and those that diagrams at fixed values meet.
 
 Every fold, every point of equal free energy and every secondary branch point of a bifurcation diagram lies on a
-curve. Diagrams are taken on both sides of every organising point of the uniform branch, where curves begin, and at
-a few values between; a special point that lies on no known curve starts one.
+curve. Diagrams are taken on both sides of every organising point of the uniform branch, where curves begin, at a
+few values between, and beside the ends of the interval, through which curves that begin beyond it may come in; a
+special point that lies on no known curve starts one.
 """
 
 import dataclasses
@@ -21,7 +22,7 @@ from .found import SAME_END, Found, add_curve
 from .lines import follow_meetings, follow_zero_field
 from .sections import Section
 from .uniform import organising_point, threshold_curves, threshold_modes, uniform_points, unresolved
-from .window import Window, evenly
+from .window import Window, beside_ends, evenly
 
 # Distance of a section from an organising point, in windows, and its largest share of the way to the next one.
 ASIDE, SHARE = 0.02, 0.4
@@ -56,6 +57,7 @@ def curves_of(window: Window, count: int, search: bool, watch: Watch) -> Found:
         found.sections.append(section)
         _follow(found, section, watch)
         _follow_exchanges(found, section)
+    found.sections.sort(key=lambda section: section.value)
     _follow_tricritical(found)
     _follow_double_rates(found)
     for value in window.freeing:
@@ -165,7 +167,10 @@ def _is_stable_beside(found: Found, point: OrganisingPoint) -> bool:
 
 
 def _values(window: Window, organising: Sequence[float], count: int) -> list[float]:
-    """Return the parameters of sections: evenly spaced, and one on each side of every organising point."""
+    """Return the parameters of sections: evenly spaced, on each side of every organising point, and at the ends.
+
+    Those at the ends are the last, so that curves are followed from what is well inside if that meets them.
+    """
     low, high = window.interval
     stops = [low, *sorted(set(organising)), high]
     aside = ASIDE * (high - low)
@@ -175,8 +180,10 @@ def _values(window: Window, organising: Sequence[float], count: int) -> list[flo
         if 0 < place < len(stops) - 1
         for side in (-1, 1)
     ]
-    values = sorted({*beside, *evenly(window.interval, count, (0.0, *window.freeing))})
-    return [value for last, value in pairwise([-np.inf, *values]) if value - last > SAME_END * (high - low)]
+    avoided = (0.0, *window.freeing)
+    values = sorted({*beside, *evenly(window.interval, count, avoided)})
+    inside = [value for last, value in pairwise([-np.inf, *values]) if value - last > SAME_END * (high - low)]
+    return [*inside, *beside_ends(window.interval, count, avoided)]
 
 
 def _warnings(found: Found) -> list[str]:

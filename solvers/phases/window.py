@@ -26,6 +26,8 @@ Floats = npt.NDArray[np.float64]
 FAR, SAMPLES = 16.0, 9
 # A section nearer to zero than this share of the distance between two is moved by as much.
 OFF_ZERO = 0.1
+# The distance of sections at the ends of the interval from these, as a share of it.
+INSIDE_END = 1e-3
 # The confinement vanishes where this share of its largest is left; a value beside that, in intervals. Signs are
 # looked at for so many values, and a zero nearer to an end than this share of the interval is the end.
 VANISHING, BESIDE, ZEROS, NEAR_END = 1e-12, 1e-9, 64, 1e-6
@@ -213,3 +215,24 @@ def evenly(interval: tuple[float, float], count: int, avoided: Sequence[float] =
         middles[np.abs(middles - value) < OFF_ZERO * width] = value + OFF_ZERO * width
     found: list[float] = middles.tolist()
     return found
+
+
+def beside_ends(
+    interval: tuple[float, float], count: int, avoided: Sequence[float] = (0.0,)
+) -> tuple[float, float]:
+    """Return the values beside the ends of an interval, farther inside from an end that is to be avoided.
+
+    Parameters
+    ----------
+    interval
+        The two ends.
+    count
+        The number of equal parts from whose length it follows how far.
+    avoided
+        Zero and other values.
+    """
+    low, high = interval
+    length = high - low
+    near, far = INSIDE_END * length, OFF_ZERO * length / count
+    steps = [far if min(abs(end - value) for value in avoided) < far else near for end in interval]
+    return low + steps[0], high - steps[1]

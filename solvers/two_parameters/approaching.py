@@ -12,7 +12,7 @@ from ..bases import Floats
 from ..branches.continuation import Point, length
 from ..branches.stepping import arc
 from ..root_finding.newton import POLISHED, correct
-from .arc import Arc
+from .arc import Arc, strayed_by
 from .events import events_between
 from .knots import Knot, Side, extended
 
@@ -22,6 +22,8 @@ NEARER, NEAREST = 1.0 / 32.0, 1e-3
 # A step takes this share of it at first, and half as much down to the least where the point found is off what the
 # tangent tells by more than a share of the step: of what vanishes for the states, of the way for the place.
 SHARE, LEAST_SHARE, STRAYED = 0.5, 1.0 / 16.0, 0.1
+# Of states that shrink by less in a step it is not asked whether rounding leaves anything of them.
+SHRUNK = 0.5
 # Points at which states are so many times larger show where a curve leads.
 GROWN = 2.0
 
@@ -30,10 +32,31 @@ def meets(side: Side, last: Point, point: Point) -> bool:
     """Return whether states meet the uniform one, each other or images between two points; the side says which."""
     equation = extended(point)
     side.arrival = equation.arrival(last, point)
+    if side.arrival is None:
+        side.arrival = _lost_to_uniform(last, point)
     side.halved = None if side.arrival is not None else equation.halved(last, point)
     # A state may become one with its image in the other one, as is told where they meet.
     side.merged = side.arrival is None and side.halved is None and equation.merges(last, point)
     return side.arrival is not None or side.merged or side.halved is not None
+
+
+def _lost_to_uniform(last: Point, point: Point) -> int | None:
+    """Return the degree of a state at the last of two points if that of the second is the uniform one to rounding.
+
+    The threshold solves the equations of folds and lines that end on it, and Newton's method may go over to it.
+    None of states that rounding leaves something of.
+    """
+    equation = extended(point)
+    if equation.plane.confined or equation.kind == "threshold":
+        return None
+    before = last.unknowns_on(equation)[0][:-1]
+    if not length(point.b[:-1], 0.0) < SHRUNK * length(before, 0.0):
+        return None
+    shift, _ = strayed_by(point)
+    own = [equation.places(number) for number in range(len(equation.bases))]
+    if any(length(point.b[each], 0.0) > length(shift[each], 0.0) for each in own):
+        return None
+    return int(equation.bases[0].degrees[np.argmax(np.abs(before[own[0]]))])
 
 
 def come_nearer(side: Side) -> None:

@@ -190,15 +190,18 @@ def _end_folded(side: Side, plane: Plane) -> list[str]:
     """
     of_two = extended(side.knots[-1].point).kind == "transition"
     folded = folded_end(side, plane) if of_two else []
-    born = zero_field_end(side, plane) if plane.confined and not folded else None
+    if folded:
+        side.knots += folded
+        return []
+    born = zero_field_end(side, plane) if plane.confined else None
     if born is not None:
         side.arrival, side.outcome = born.modes[0], Outcome.JOINED_BRANCH
         return []
-    if not of_two:
-        side.outcome = Outcome.STEP_TOO_SMALL
+    side.outcome = Outcome.STEP_TOO_SMALL
+    if not of_two or (not plane.confined and _small(side, plane) is not None):
         return []
-    side.knots += folded
-    return [] if folded else ["the line ends where both of its states do, at a point not located"]
+    side.outcome = Outcome.FOLDED
+    return ["the line ends where both of its states do, at a point not located"]
 
 
 def _rows(

@@ -170,8 +170,12 @@ class BranchPointEquation(SingularEquation):
         return abs(self.turning_at(b, q, True)[0]) < abs(self.turning_at(b, q, False)[0])
 
     def partners(self, degree: int, last: int) -> list[int]:
-        """Return the modes of the class, one of which is critical where the curve meets the uniform state."""
-        return [int(mode) for mode in self.complement.degrees(last)]
+        """Return the modes one of which is critical with that of a degree where the curve meets the uniform state.
+
+        They are those of the class and, as on spheres a class may have the degree as well, those of the states.
+        """
+        own = super().partners(degree, last)
+        return sorted({*own, *(int(mode) for mode in self.complement.degrees(last))})
 
     def resolves(self, b: Floats, q: float, moments: Floats) -> bool:
         """Return whether quadrature and unknowns resolve the state and the critical direction."""

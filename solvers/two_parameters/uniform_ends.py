@@ -34,9 +34,12 @@ BEYOND, LAST_PARTNER = 4.0, 32
 BESIDE = 1e-3
 # A curve leads to an end within this share of the distance from it.
 STRAYED = 0.3
-# The distance from it is an amplitude or its square, and where a confinement vanishes also, at folds of states of
-# twice its period, the power 3/2.
-POWERS, WITHOUT_FIELD = (1.0, 2.0), (1.0, 1.5, 2.0)
+# The distance from it is an amplitude a or its square, and where a confinement vanishes also, at folds of states of
+# twice its period, the power 3/2. On lines of a vector v of degree 1 and a tensor Q of degree 2 on spheres it is
+# 4/3: free energies are equal if the forms of the second and of the third order both vanish, as where Q v and det Q
+# do, and the smallest part of Q, to which the distance is proportional, has a cube as large as the terms of the
+# fourth order.
+POWERS, WITHOUT_FIELD = (1.0, 4.0 / 3.0, 2.0), (1.0, 1.5, 2.0)
 # A curve that seems to end at the uniform state is asked so many times, at that share of the rest of the way or
 # where no point is found at half of it, whether it does.
 APPROACHES, APPROACHED = 8, 0.5
@@ -98,9 +101,10 @@ def _is_reached(place: Floats, last: Point) -> bool:
     Where several thresholds nearly meet it may pass closely, and steps over it. Points half as far from it in turn
     lead there, or miss it if there are such points but none that do.
     """
-    nearer, share, leads = last, APPROACHED, False
+    points, share, leads = [last], APPROACHED, False
     sizes, distances = [length(last.b[:-1], 0.0)], [length(place - [last.b[-1], last.q], 0.0)]
     for _ in range(APPROACHES):
+        nearer = points[-1]
         solution = nearer.solution
         rate = float(nearer.b[:-1] @ solution.tangent_b[:-1]) / sizes[-1]
         if rate >= 0.0 or (leads and sizes[-1] <= NEAR_ENOUGH * sizes[0]):
@@ -116,10 +120,12 @@ def _is_reached(place: Floats, last: Point) -> bool:
             # Beside the end rounding takes points away from it, or it is one of another curve.
             break
         point = Point(nearer.equation, found, nearer.arclength + step)
-        before, nearer = nearer, point.oriented(solution.tangent_b, solution.tangent_q)
-        sizes.append(length(nearer.b[:-1], 0.0))
+        points.append(point.oriented(solution.tangent_b, solution.tangent_q))
+        sizes.append(length(found.b[:-1], 0.0))
         distances.append(distance)
-        leads = leads_to(place, nearer, before, sizes[-1], sizes[-2])
+        # Between neighbours that are less far apart rounding decides where they lead.
+        before = larger(sizes)
+        leads = leads_to(place, points[-1], points[before], sizes[-1], sizes[before])
     if leads or len(sizes) < TELLING:
         return True
     # Several curves may meet in the end, and points be of one and the other of them in turn, but all come nearer.

@@ -5,7 +5,18 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from meanfield import Circle, CosineSeries, GegenbauerSeries, InvalidInput, McKeanVlasov, Sphere
+from meanfield import (
+    Circle,
+    CosineSeries,
+    GegenbauerSeries,
+    HegselmannKrause,
+    InvalidInput,
+    KellerSegel,
+    McKeanVlasov,
+    Sphere,
+    Transformer,
+)
+from meanfield.theory import tricritical_points
 from solvers import Arclength, bifurcation_diagram, curve
 
 
@@ -122,3 +133,57 @@ def test_a_curve_ends_in_the_tricritical_point_where_it_was_started():
         found = curve(point, *over, type="fold", method=Arclength(max_step=step))
         assert any(np.abs(other - point.values).max() <= 1e-10 for other in places(found, "tricritical"))
         assert not found.warnings
+
+
+@pytest.mark.parametrize(("step", "value"), [(0.1, -0.6544), (0.07, -0.6544), (0.1, -0.63), (0.1, -0.72)])
+def test_lines_end_where_degrees_one_and_two_are_critical_at_a_power_of_four_thirds(step, value):
+    """Along them the tensor of degree 2 has no part along the vector of degree 1, to leading order."""
+    diagram = bifurcation_diagram(on_sphere(value, -0.981), relative=(0.57, 1.17), depth=2, rates=False)
+    (start,) = diagram.events("transition", "C_2v from prolate")
+    (found,) = in_steps(start, "w1", (-1.54, -0.556), (step,))
+    assert found.warnings == ()
+    (end,) = places(found, "mode interaction")
+    assert end == pytest.approx([-0.5886, 3 / 0.5886], rel=1e-13)
+    near = found.moments.lengths[:, 1]
+    own = (near > 0.0) & (near < 5e-3) & (found.first > -0.6)
+    distance = np.abs(found.first[own] + 0.5886)
+    powers = np.diff(np.log(distance)) / np.diff(np.log(near[own]))
+    assert powers == pytest.approx(4 / 3, abs=0.02)
+
+
+def random_turning(seed):
+    """Return a random family, its parameter, a value beside a tricritical point of mode 1, and an interval of both."""
+    generator = np.random.default_rng([3, seed])
+    weights = (-1.0, 0.0, *np.round(generator.uniform(-0.2, 0.4, 2), 3).tolist())
+    dimension = int(generator.choice([2, 3, 4, 5, 8, 12, 30]))
+    domain = Circle() if dimension == 2 else Sphere(dimension)
+    problem, name, bounds = [
+        (McKeanVlasov(domain, Transformer(1.0)), "beta", (0.3, 5.0)),
+        (McKeanVlasov(Circle(), HegselmannKrause(1.0)), "radius", (1.2, 3.0)),
+        (McKeanVlasov(Circle(), KellerSegel(1.0)), "screening", (1.0, 2.0)),
+        (McKeanVlasov(Circle(), CosineSeries(weights)), "w2", (-0.98, 0.9)),
+    ][seed % 4]
+    (point,) = tricritical_points(problem, name, bounds, [1])
+    far = float(np.exp(generator.uniform(np.log(1e-3), np.log(0.5))))
+    for side in (1.0, -1.0):
+        value = point.value + side * far * generator.uniform(0.3, 1.0)
+        around = bounds[0] < value < bounds[1] and bifurcation_diagram(
+            problem.with_parameter(name, value), relative=(0.6, 1.01), depth=1, rates=False
+        )
+        if around and around.events("fold"):
+            break
+    low = max(bounds[0], min(value, point.value) - far * generator.uniform(0.1, 2.0))
+    return around, name, (low, max(value, point.value) + far * generator.uniform(0.1, 2.0)), point
+
+
+@pytest.mark.parametrize("seed", [0, 1, 2, 3, 4, 18, 41, 66, 94, 114, 160])
+def test_curves_from_beside_a_tricritical_point_end_in_it(seed):
+    """Rounding leaves little of the states there, and Newton's method may go over to the threshold."""
+    diagram, name, interval, point = random_turning(seed)
+    for start in (*diagram.events("fold"), *diagram.events("transition")):
+        found = curve(start, name, interval)
+        (end,) = places(found, "tricritical")
+        assert end[0] == pytest.approx(point.value, rel=1e-13)
+        assert found.warnings == ()
+        # It does not go on along the threshold.
+        assert np.abs(found.first - point.value).min() == np.abs(found.first[[0, -1]] - point.value).min()

@@ -15,6 +15,7 @@ from meanfield import (
     CommonFrequency,
     ComputationFailed,
     CosineSeries,
+    Custom,
     External,
     GegenbauerSeries,
     HegselmannKrause,
@@ -437,7 +438,8 @@ def test_curves_that_are_not_followed_for_one_reason_are_said_once():
     problem = McKeanVlasov(Circle(), CosineSeries((-1.0, -0.3)), confinement=field)
     diagram = phase_diagram(problem, ("confinement_h", (0.05, 0.5)), coupling=(1.9, 2.1), sections=3, examine=False)
     (said,) = [warning for warning in diagram.warnings if "is not followed" in warning]
-    assert said.count("confinement_h = ") == said.count("coupling = ") == 3
+    # Three sections, and those at the ends.
+    assert said.count("confinement_h = ") == said.count("coupling = ") == 5
     assert "two are neutral at once" in said
 
 
@@ -544,3 +546,20 @@ def test_a_parameter_without_its_interval_is_told_how_both_are_given():
     problem = McKeanVlasov(Circle(), Transformer(beta=1.0))
     with pytest.raises(InvalidInput, match=r'such as \("beta", \(1.0, 10.0\)\), not \(.*beta.*, 1.0, 10.0\)'):
         phase_diagram(problem, ("beta", 1.0, 10.0), relative=(0.4, 1.6))
+
+
+@pytest.mark.parametrize("end", [0.88, 0.91, 0.939])
+def test_curves_that_come_in_through_an_end_of_the_interval_are_found(end):
+    """They begin in a cusp between the last of the sections that are evenly spaced and the end."""
+    formula = "-(1 + 0.2*q)*cos(t) - 0.626*q*cos(2*t) - 0.6856*q**2*cos(3*t) - 0.3*q**3*cos(4*t)"
+    problem = McKeanVlasov(Circle(), Custom.from_expression(formula, q=0.5))
+    diagram = phase_diagram(problem, ("q", (0.1, end)), relative=(0.5, 1.3), examine=False)
+    assert sorted(curve.type for curve in diagram.curves) == sorted(
+        ["threshold", "fold", "transition"] + ["transition"] * (end > 0.8745)
+    )
+    (cusp,) = diagram.events("cusp")
+    assert cusp.values[0] == pytest.approx(0.868191383838, abs=1e-11)
+    (fold,) = (curve for curve in diagram.curves if curve.type == "fold")
+    at_end = bifurcation_diagram(problem.with_parameter("q", end), relative=(0.5, 1.3), rates=False)
+    expected = sorted(event.coupling for event in at_end.events("fold"))
+    assert sorted(fold.coupling[[0, -1]]) == pytest.approx(expected, rel=1e-11)
