@@ -135,6 +135,14 @@ def fold_start(start: Start, plane: Plane) -> Point | End:
 
 
 def null_vectors(plane: Plane, basis: Basis, place: tuple[float, float], b: Floats) -> tuple[Floats, Floats]:
-    """Return the left and the right singular vector of the least singular value of J at a state."""
+    """Return the left and the right singular vector of the least singular value of J at a state.
+
+    Of the uniform state of waves, where its phase is neutral as well, the cosine of the mode whose phase is held.
+    """
+    if plane.rotates and not np.any(b):
+        assert basis.fourier is not None
+        assert basis.fourier.held_by is not None
+        cosine = np.eye(b.size)[basis.fourier.held_by - b.size // 2]
+        return cosine, cosine
     left, _, right = np.linalg.svd(state_at(plane, basis, place, b).matrix)
     return np.asarray(left[:, -1]), np.asarray(right[-1])

@@ -24,7 +24,15 @@ from ..root_finding.solution import Solution
 from .at_place import state_at
 from .extended import ExtendedEquation
 from .plane import COUPLING, Plane
-from .unknowns import SIGNIFICANT, Pair, basis_of, significant_degrees, with_or_without_axis, without_axis
+from .unknowns import (
+    SIGNIFICANT,
+    Pair,
+    basis_of,
+    significant_degrees,
+    uneven_basis,
+    with_or_without_axis,
+    without_axis,
+)
 
 # Distances from an organising point at which a curve that begins there is looked for.
 DISTANCES = (0.1, 0.2, 0.05, 0.02, 0.01, 0.005, 0.002)
@@ -252,7 +260,7 @@ def located(start: Start, plane: Plane, moments: Pair) -> tuple[tuple[float, flo
     if start.uniform and start.organising:
         # Beside the uniform state they are those of the critical mode.
         cosine = np.eye(1, threshold_of(start) + 1, threshold_of(start))[0]
-        basis = basis_of(plane, cosine, place)
+        basis = (uneven_basis if plane.rotates else basis_of)(plane, cosine, place)
         return place, basis, np.zeros(basis.degrees.size)
     return place, *with_or_without_axis(plane, moments, place)
 

@@ -93,7 +93,7 @@ def uneven_basis(plane: Plane, lengths: Floats, place: tuple[float, float]) -> F
     even = basis_of(plane, lengths, place, 0.0)
     if not plane.confined:
         # A mode that is strong keeps its phase: axes, if there are any, are where it has crests and troughs.
-        cell = int(np.argmax(lengths[even.degrees]))
+        cell = int(np.argmax(lengths[even.degrees[even.degrees < lengths.size]]))
         count = int(even.degrees[cell])
         mirrors = tuple((np.pi * np.arange(count) / count).tolist()) if plane.reflects else ()
         held_by = even.cells.size + cell

@@ -177,7 +177,8 @@ def test_curves_begin_where_growth_rates_of_waves_vanish_together(weights, lag):
 
 def test_phase_diagrams_have_curves_of_hopf_bifurcations_that_no_section_meets():
     problem = ContinuityEquation(Circle(), PhaseLag(CosineSeries((-1.0, -0.9)), 0.1))
-    found = phase_diagram(problem, ("lag", (0.08, 0.12)), coupling=(2.2, 2.6), sections=1, examine=False)
+    # At the ends of the interval it is outside of the window.
+    found = phase_diagram(problem, ("lag", (0.08, 0.12)), coupling=(2.2, 2.39), sections=1, examine=False)
     (hopf,) = [each for each in found.curves if each.type == "Hopf"]
     assert "from the Bogdanov-Takens point" in found.origins[found.curves.index(hopf)]
     (double,) = [point for point in found.special_points if point.type == "Bogdanov-Takens"]

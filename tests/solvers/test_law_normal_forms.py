@@ -177,6 +177,12 @@ def test_folds_of_waves_end_where_the_branch_of_the_threshold_turns(case):
         assert end.values == pytest.approx([point.value, float(point.coupling)], rel=1e-12)
         assert end.lower <= point.value <= end.upper
         assert end.status == "converged"
+    for point in turning:
+        # The fold begins there as well.
+        begun = curve(point, name, interval, type="fold")
+        assert not begun.warnings
+        ends = [each.values for each in begun.special_points if each.type == "tricritical"]
+        assert min(np.abs(each / point.values - 1.0).max() for each in ends) < 1e-12
 
 
 def test_turning_waves_are_found_at_one_coupling_as_well():
