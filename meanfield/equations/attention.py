@@ -38,7 +38,8 @@ from ..potentials import Array, Potential, Transformer
 from ..potentials.series import as_number
 from .capabilities import Capability
 from .linearised import AtUniform
-from .velocity import LawSlopes, SpeedResponse, VelocityLaw
+from .speed_response import SpeedResponse
+from .velocity import LawSlopes, VelocityLaw
 
 # The mean of exp(beta <x, y>) fits the range of doubles.
 LARGEST_BETA = 660.0

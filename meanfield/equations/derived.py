@@ -7,7 +7,8 @@ from ..domains import Domain
 from ..errors import InvalidInput
 from ..potentials import Array, Potential
 from .capabilities import Capability
-from .velocity import Gradient, SpeedResponse, VelocityLaw, is_velocity
+from .speed_response import SpeedResponse
+from .velocity import Gradient, VelocityLaw, is_velocity
 
 
 class DerivedLaw(VelocityLaw):

@@ -21,6 +21,7 @@ from ..potentials import Array, Potential
 from ..potentials.foreign import require_potential
 from ..potentials.parametric import values_of
 from .capabilities import Capability
+from .speed_response import SpeedResponse, response_by_values
 
 # Degrees in the sum that bounds the slope of a velocity.
 _LAST = 256
@@ -45,23 +46,6 @@ class LawSlopes(NamedTuple):
     radial: Array | None
     speed: float
     at_uniform: float
-
-
-class SpeedResponse(NamedTuple):
-    r"""The relative changes of the speed about the uniform density, to second order.
-
-    At the density :math:`1 + a\psi` with a harmonic :math:`\psi` of degree l the change is
-    :math:`\sigma_l a\psi + \tau_l a^2\psi^2 + \varsigma_l a^2|\nabla\psi|^2`.
-
-    Attributes
-    ----------
-    first, second, slope : (degree + 1,) float
-        sigma, tau and varsigma by degree from 0, at which they mean nothing.
-    """
-
-    first: Array
-    second: Array
-    slope: Array
 
 
 class VelocityLaw:
@@ -187,12 +171,16 @@ class VelocityLaw:
     def speed_response(self, domain: Domain, degree: int) -> SpeedResponse:
         """Return the changes of the speed about the uniform density, up to a degree.
 
+        By Cauchy's integrals of the speed, which is analytic; the laws of the package have closed forms.
+
         Raises
         ------
         InvalidInput
             If the law has no drive.
         """
-        raise self._refusal()
+        if self.lacks(Capability.DRIVE):
+            raise self._refusal()
+        return response_by_values(self, domain, degree)
 
     def kernels(self, cosines: Array) -> tuple[Array, Array, Array | None]:
         """Return the drive of single particles, its derivative and their radial drive at inner products (..., N).

@@ -3,7 +3,7 @@ r"""The cubic coefficient of a branch born at a threshold, of any velocity law w
 With the critical mode :math:`\psi` of mean square one and eigenvalue :math:`\Lambda_n`, let
 :math:`\psi^2 = 1 + \sum_k c_k\chi_k` with harmonics :math:`\chi_k` alike, :math:`q_k` be the strengths of their
 degrees over that of n, and :math:`\sigma, \tau, \varsigma` the changes of the
-:class:`speed <meanfield.equations.velocity.SpeedResponse>`. Beside the threshold a stationary density is
+:class:`speed <meanfield.equations.speed_response.SpeedResponse>`. Beside the threshold a stationary density is
 :math:`1 + a\psi + \sum_k b_k\chi_k`, and by the second order of
 :math:`D\Lambda_k b_k = \kappa\langle\rho v\cdot\nabla\chi_k\rangle`, then the third of the same for :math:`\psi`,
 
@@ -32,7 +32,7 @@ import numpy.typing as npt
 
 from ..domains import Domain
 from ..equations import Capability, Equation, require
-from ..equations.velocity import SpeedResponse
+from ..equations.speed_response import SpeedResponse
 from ..potentials import Potential
 from .thresholds import require_threshold, require_uniform
 

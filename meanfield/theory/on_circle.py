@@ -7,7 +7,7 @@ With :math:`q = w_{2n}/w_n` and :math:`p = w_{3n}/w_n` the normal form of the n-
 the criterion is that of Mun and Rosenzweig. Of any law let
 :math:`2\pi\rho = 1 + 2\,\mathrm{Re}(a z + b z^2)` with :math:`z = e^{i(n\theta - \omega t)}`, and
 :math:`\sigma, \tau, \varsigma` be the changes of its
-:class:`speed <meanfield.equations.velocity.SpeedResponse>`, and :math:`e = e^{in\alpha}` for a phase lag
+:class:`speed <meanfield.equations.speed_response.SpeedResponse>`, and :math:`e = e^{in\alpha}` for a phase lag
 :math:`\alpha`. At the threshold mode 2n follows :math:`a^2`,
 
 .. math:: b = \beta a^2, \qquad \beta = \frac{e\,(1 + e\sigma_n)}{2\cos n\alpha + i\sin n\alpha - 2qe^2} ,

@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 
 from ..domains import Domain
-from ..equations.velocity import SpeedResponse
+from ..equations.speed_response import SpeedResponse
 from ..harmonics.gegenbauer import Extended, multiplicities
 from .normal_forms import CubicTerms
 

@@ -18,7 +18,9 @@ from meanfield import (
     InvalidInput,
     Kuramoto,
     McKeanVlasov,
+    NormalisedAttention,
     PhaseLag,
+    SoftmaxAttention,
     Sphere,
     VelocityLaw,
     branch_shape,
@@ -364,11 +366,18 @@ class Saturating(VelocityLaw):
         return self.potential
 
 
-def test_closed_forms_of_softmax_are_not_given_to_other_laws_with_a_gibbs_map():
+def test_other_laws_with_a_gibbs_map_have_their_own_normal_form():
+    """With h = m cos t a third of h^3 is taken from the field: b_1 = 1/2 + 1/4."""
     problem = ContinuityEquation(Circle(), Saturating())
     assert critical_coupling(problem) == 2.0
-    with pytest.raises(InvalidInput, match="no normal form of the branches of saturating is known"):
-        branch_shape(problem, 1)
+    assert branch_shape(problem, 1).curvature == pytest.approx(0.75, rel=1e-14)
+
+
+@pytest.mark.parametrize("domain", [Circle(), Sphere(3), Sphere(7)])
+@pytest.mark.parametrize("law", [SoftmaxAttention(1.5), NormalisedAttention(0.7), NormalisedAttention(-4.0)])
+def test_changes_of_the_speed_follow_from_its_values(law, domain):
+    for exact, found in zip(law.speed_response(domain, 6), VelocityLaw.speed_response(law, domain, 6), strict=True):
+        assert found[1:] == pytest.approx(exact[1:], rel=1e-13, abs=1e-15)
 
 
 @pytest.mark.parametrize("method", [None, ETDRK4(), ETDRK4(step=0.01)])
