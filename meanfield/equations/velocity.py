@@ -176,7 +176,7 @@ class VelocityLaw:
         Raises
         ------
         InvalidInput
-            If the law has no drive.
+            If the law has no drive, or its speed is not analytic there.
         """
         if self.lacks(Capability.DRIVE):
             raise self._refusal()

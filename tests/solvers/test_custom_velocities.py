@@ -380,6 +380,57 @@ def test_changes_of_the_speed_follow_from_its_values(law, domain):
         assert found[1:] == pytest.approx(exact[1:], rel=1e-13, abs=1e-15)
 
 
+@pytest.mark.parametrize("law", [NormalisedAttention(beta) for beta in (1e-3, 0.02, 30.0, 300.0)], ids=str)
+def test_changes_of_the_speed_are_known_beside_singularities_and_in_any_unit(law):
+    for exact, found in zip(
+        law.speed_response(Circle(), 80), VelocityLaw.speed_response(law, Circle(), 80), strict=True
+    ):
+        assert found[1:] == pytest.approx(exact[1:], rel=1e-12, abs=1e-300)
+
+
+@dataclass(frozen=True)
+class Given(Saturating):
+    """v = s grad h with any speed s and any coefficients of the drive."""
+
+    function: object = None
+    coefficients: tuple[float, ...] = (1.0, 1.0)
+
+    def drive(self, domain, degree):
+        return np.array([*self.coefficients, *np.zeros(degree)])[: degree + 1]
+
+    def speed(self, drive, slope_squared, radial):
+        return self.function(drive, slope_squared)
+
+
+def test_changes_of_a_speed_with_a_singularity_near_the_uniform_density():
+    first, second, _ = Given(function=lambda drive, _: 1.0 / drive, coefficients=(0.01, 2.0)).speed_response(
+        Circle(), 1
+    )
+    assert (first[1], second[1]) == pytest.approx((-100.0, 1e4), rel=1e-13)
+    _, _, slope = Given(function=lambda _, squared: (1e-6 + squared) ** -0.5).speed_response(Circle(), 1)
+    assert slope[1] == pytest.approx(-0.5e6 / 4.0, rel=1e-13)
+
+
+def test_changes_of_the_speed_at_degrees_whose_drive_underflows():
+    law = Given(function=lambda drive, _: 1.0 / drive, coefficients=(1.0, 2.0, 2e-160, 2e-310))
+    first, second, slope = law.speed_response(Circle(), 4)
+    assert first[1:] == pytest.approx([-1.0, -1e-160, -1e-310, 0.0], rel=1e-13)
+    assert second[1:] == pytest.approx([1.0, 0.0, 0.0, 0.0], rel=1e-13, abs=1e-300)
+    assert not slope[1:].any()
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        lambda drive, _: np.where(drive.real > 1.0, 1.0, drive),
+        lambda _, squared: 1.0 / (1.0 + np.sqrt(squared + 0j)),
+    ],
+)
+def test_changes_of_a_speed_that_is_not_analytic_are_refused(function):
+    with pytest.raises(InvalidInput, match=r"saturating is not analytic near the drive .* speed_response\(\)"):
+        Given(function=function).speed_response(Circle(), 2)
+
+
 @pytest.mark.parametrize("method", [None, ETDRK4(), ETDRK4(step=0.01)])
 def test_a_force_moves_the_uniform_density(method):
     problem = McKeanVlasov(Circle(), Kuramoto(), 1.0, 0.0, CosineSeries((0.5,)))
