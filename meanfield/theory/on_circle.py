@@ -38,6 +38,7 @@ from .scaling import normalised_multipliers
 
 _CHECKED_DEGREE = 2**12
 _ONE = np.longdouble(1.0)
+_EPS = float(np.finfo(float).eps)
 
 
 @dataclass(frozen=True)
@@ -132,7 +133,7 @@ class CubicForm:
     Attributes
     ----------
     turn
-        :math:`e^{in\alpha}`, 1 without a lag.
+        :math:`e^{in\alpha}`, complex with a lag; without one 1, real.
     own, double
         :math:`\sigma_n` and :math:`\sigma_{2n}`.
     second
@@ -152,7 +153,7 @@ class CubicForm:
         require_normal_form(problem)
         law, domain = problem.velocity.unturned, problem.domain
         first, second, slope = law.speed_response(domain, 2 * n)
-        turn = np.exp(1j * np.longdouble(law.lag) * n) if law.lag else _ONE
+        turn = _turn(law.lag, n) if law.lag else _ONE
         bent = second[n] + 3 * n**2 * slope[n]
         return cls(turn, first[n], first[2 * n], bent)
 
@@ -183,9 +184,16 @@ class CubicForm:
 
     def _real(self, numerator: Any, denominator: Any) -> Any:
         """Return the real part of G times the denominator, with a lag, where that is complex, times its modulus."""
-        if not self.turn.imag:
+        if np.isrealobj(self.turn):
             return numerator
-        return (numerator * np.conj(denominator)).real / (abs(denominator) or 1.0)
+        # Where it vanishes, where waves rest, G has a pole and no zero.
+        return (numerator * np.conj(denominator)).real / abs(denominator) if denominator else numerator.real
+
+
+def _turn(lag: float, n: int) -> Any:
+    """Return e^(i n alpha), real where it is to rounding: there waves of n clusters are states at rest."""
+    turn = np.exp(1j * np.longdouble(lag) * n)
+    return np.rint(turn.real) + 0j if abs(turn.imag) <= _EPS * (1.0 + n * abs(lag)) else turn
 
 
 def _quartic(q: Any, p: Any) -> float:
@@ -200,7 +208,10 @@ def _quartic(q: Any, p: Any) -> float:
 
 def _classified(n: int, curvature: float, quartic: float, p: float, plain: bool) -> tuple[str, str]:
     if math.isnan(curvature):
-        return "transcritical", f"exact 1:2 resonance w_{2 * n} = w_{n}: see resonance(problem, {n}, {2 * n})"
+        told = (
+            f"w_{2 * n} = w_{n}: see resonance(problem, {n}, {2 * n})" if plain else f"mode {2 * n} is critical too"
+        )
+        return "transcritical", f"exact 1:2 resonance{' ' if plain else ': '}{told}"
     third = ""
     if abs(p - 1) <= ROUNDING:
         third = f"exact 1:3 resonance: mode {3 * n} is critical too"

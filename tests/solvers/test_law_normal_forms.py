@@ -115,9 +115,34 @@ def test_without_a_lag_the_normal_form_is_that_of_the_gradient_law():
     assert lagged.type in ("supercritical", "subcritical")
 
 
+def gradient_twin(weights, turns):
+    """Return the gradient law of which waves of a lag of so many half turns are states, at rest."""
+    return equation_of(
+        Circle(), CosineSeries([weight * (-1) ** (turns * k) for k, weight in enumerate(weights, 1)])
+    )
+
+
+@pytest.mark.parametrize(
+    ("lag", "mode", "turns"), [(np.pi, 1, 1), (-np.pi, 1, 1), (np.pi, 2, 1), (0.5 * np.pi, 4, 0), (5e-324, 1, 0)]
+)
+def test_waves_that_rest_to_rounding_have_the_normal_form_of_the_gradient_law(lag, mode, turns):
+    generator = np.random.default_rng(51930)
+    weights = generator.uniform(-1.0, -0.1, 3 * mode)
+    weights[mode - 1] = -1.0
+    lagged, twin = on_circle(PhaseLag(CosineSeries(weights.tolist()), lag)), gradient_twin(weights, turns)
+    found, expected = (branch_shape(problem, mode) for problem in (lagged, twin))
+    assert (found.curvature, found.type) == (pytest.approx(expected.curvature, rel=1e-13), expected.type)
+    interval = (-2.0, 2.0)
+    one, other = (tricritical_points(problem, f"w{2 * mode}", interval, (mode,)) for problem in (lagged, twin))
+    assert [point.value for point in one] == pytest.approx([point.value for point in other], rel=1e-13)
+
+
 def test_notes_are_of_modes_that_are_critical_together():
     for law in (SoftmaxAttention(2.0), NormalisedAttention(2.0), PhaseLag(Transformer(2.0), 0.3)):
         assert branch_shape(on_circle(law), 1).note == ""
+    # resonance() knows the gradient law alone.
+    resonant = branch_shape(on_circle(PhaseLag(CosineSeries((1.0, -1.0)), np.pi)), 1)
+    assert (resonant.type, resonant.note) == ("transcritical", "exact 1:2 resonance: mode 2 is critical too")
     lag = 0.3
     third = -np.cos(lag) / np.cos(3 * lag)
     shape = branch_shape(on_circle(PhaseLag(CosineSeries((-1.0, -0.2, third)), lag)), 1)
