@@ -179,8 +179,11 @@ class CubicForm:
         return float(-(numerator / denominator).real / self.turn.real)
 
     def excess(self, one: Any, two: Any) -> float:
-        """Return a function of the multipliers that changes its sign where b_1 vanishes, else by jumps only."""
-        return float(-self._real(*self.terms(one, two)))
+        """Return a function of the multipliers that changes its sign where b_1 vanishes, else by jumps only.
+
+        It is scaled by the size of the changes of the speed, with whose square b_1 grows.
+        """
+        return float(-self._real(*self.terms(one, two)) / np.sqrt(1.0 + self.own**4 + self.second**2))
 
     def _real(self, numerator: Any, denominator: Any) -> Any:
         """Return the real part of G times the denominator, with a lag, where that is complex, times its modulus."""

@@ -81,9 +81,10 @@ def zonal_curvature(
 
 
 def zonal_excess(domain: Domain, degree: int, attractions: Extended, response: SpeedResponse) -> float:
-    r"""Return the curvature of an odd branch times the product over even k of w_l/N_l - w_k/N_k.
+    r"""Return the scaled curvature of an odd branch times the product over even k of w_l/N_l - w_k/N_k.
 
-    Its zeros are those of the curvature, it has no poles, and it is finite where w_l = 0.
+    Its zeros are those of the curvature, it has no poles, and it is finite where w_l = 0. The scale is the size of
+    the changes of the speed, with whose square the curvature grows.
 
     Parameters
     ----------
@@ -101,7 +102,9 @@ def zonal_excess(domain: Domain, degree: int, attractions: Extended, response: S
     distances = attractions[degree] - attractions[even]
     others = np.array([np.prod(np.delete(distances, place)) for place in range(even.size)])
     slaved = ((by_strength * attractions[even] + alone * attractions[degree]) * others).sum()
-    return float(-multiplicities(domain, degree)[degree] * (slaved + own * np.prod(distances)))
+    least, (first, second, slope) = degree * (degree + domain.dimension - 2), (each[degree] for each in response)
+    size = np.sqrt(1.0 + first**4 + second**2 + (least * slope) ** 2)
+    return float(-multiplicities(domain, degree)[degree] * (slaved + own * np.prod(distances)) / size)
 
 
 def _cubic_terms(domain: Domain, degree: int, even: Any, response: SpeedResponse) -> tuple[Any, Any, Any]:

@@ -150,6 +150,15 @@ def test_notes_are_of_modes_that_are_critical_together():
     assert shape.note == "exact 1:3 resonance: mode 3 is critical too"
 
 
+@pytest.mark.parametrize("domain", [Circle(), Sphere(3), Sphere(10)], ids=str)
+def test_tricritical_points_of_laws_that_change_much_are_all_known(domain):
+    """The curvature of the first branch of nGPT attention grows like the inverse square of beta."""
+    problem = equation_of(domain, NormalisedAttention(1.0))
+    small, smaller = (branch_shape(problem.with_parameter("beta", beta), 1).curvature for beta in (0.01, 0.005))
+    assert smaller / small == pytest.approx(4.0, rel=0.05)
+    assert unresolved_points(problem, "beta", (0.05, 20.0), (1, 2, 3)) == []
+
+
 def test_softmax_turns_where_its_normal_form_does():
     problem = equation_of(Sphere(10), SoftmaxAttention(1.2))
     (point,) = tricritical_points(problem, "beta", (0.5, 5.0), (3,))
