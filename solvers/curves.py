@@ -23,7 +23,7 @@ LEAVING: dict[str, tuple[CurveType, ...]] = {
     "tricritical": ("threshold", "fold", "transition"),
     "cusp": ("fold", "transition"),
     "end point": ("transition", "fold"),
-    "Bogdanov-Takens": ("fold", "Hopf"),
+    "Bogdanov-Takens": ("fold", "branch point", "Hopf"),
 }
 
 
@@ -57,9 +57,9 @@ def curve(
     against
         The second parameter, free to follow; by default the one that the start was located in, the coupling.
     type
-        ``fold``, ``transition``, ``threshold`` or ``Hopf`` where several curves leave an organising point; by
-        default that on which it was located, the threshold at a point of the uniform branch, and at a
-        Bogdanov-Takens point that of folds or branch points.
+        ``fold``, ``branch point``, ``transition``, ``threshold`` or ``Hopf`` where several curves leave an
+        organising point; by default that on which it was located, the threshold at a point of the uniform branch,
+        and at a Bogdanov-Takens point that of folds or branch points.
     between
         At a triple point the two states between which the line is, by number: 0 that of ``cosine``, then those of
         ``other_cosine``. By default the first two, those of the line on which it was located.
@@ -129,6 +129,10 @@ def curve(
 
     known, frame = standing(known, names, (float(low), float(high)))
     found = curve_from(known, names, (float(low), float(high)), most, method, watch or unwatched, describe)
+    if type not in (None, found.type):
+        raise InvalidInput(
+            f"no curve of the type {shown(type)} leaves this {start.type}; it is on one of {found.type}s"
+        )
     return found if frame is None else frame.curve(found)
 
 

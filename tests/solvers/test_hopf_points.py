@@ -135,8 +135,9 @@ def test_the_oscillation_of_rotators_begins_along_a_curve_that_ends_at_a_double_
     across = curve(end, "noise", (0.4, 0.6), against="coupling", type="Hopf")
     assert across.outcome is Outcome.REAL_PAIR or across.first_outcome is Outcome.REAL_PAIR
     assert has_imaginary_pairs(across)
-    with pytest.raises(InvalidInput, match="there are fold, Hopf"):
-        curve(end, "frequency", (0.0, 2.0), type="transition")
+    for kind, words in (("transition", "there are fold, branch point, Hopf"), ("branch point", "none was found")):
+        with pytest.raises(InvalidInput, match=words):
+            curve(end, "frequency", (0.0, 2.0), type=kind)
     middle = float(found.first[len(found) // 2])
     there = bifurcation_diagram(
         ROTATORS.replace(velocity=CommonFrequency(Kuramoto(), middle)), (0.0, 4.0), rates=False

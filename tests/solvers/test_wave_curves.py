@@ -119,6 +119,10 @@ def test_the_growth_rate_zero_is_a_double_one_beside_that_of_rotations(births):
         assert np.count_nonzero(np.abs(rates) < 1e-5) == count
         assert np.count_nonzero(np.abs(rates) < 3e-2) == count
     assert curve(double, "noise", (0.9, 1.1), against="coupling").type == "branch point"
+    near = float(double.values[0]) - 1e-3, float(double.values[0]) + 1e-3
+    assert curve(double, "lag", near, type="branch point").type == "branch point"
+    with pytest.raises(InvalidInput, match=r"no curve of the type 'fold' .* on one of branch points"):
+        curve(double, "lag", near, type="fold")
 
 
 def test_thresholds_are_those_of_the_formula(diagram):
