@@ -54,7 +54,7 @@ class CubicTerms(NamedTuple):
         domain, n
             Where, and its degree.
         degrees : (K,)
-            The degrees k, from 1; those that no strength and no speed have may be missing.
+            The degrees k, from 1; those that the square of the mode does not have may be missing.
         response
             The changes of the speed, up to the largest of the degrees at least.
         """
@@ -76,12 +76,12 @@ def unlagged_potential(problem: Equation) -> Potential:
 
 
 def require_normal_form(problem: Equation) -> None:
-    """Refuse an equation without thresholds.
+    """Refuse an equation whose uniform state has no branches of stationary states or of waves.
 
     Raises
     ------
     InvalidInput
-        If that is so.
+        If there is a confinement or no noise, or the law has no drive or changes with time.
     """
     if not problem.lacks(Capability.GRADIENT):
         require_threshold(problem)

@@ -139,7 +139,7 @@ class CubicForm:
     second
         :math:`\tau_n + 3n^2\varsigma_n`.
     plain
-        Whether the law is the gradient law without a lag.
+        Whether the law is the gradient law on densities of the symmetry of the mode.
     """
 
     turn: Any = _ONE
@@ -159,7 +159,7 @@ class CubicForm:
 
     @property
     def plain(self) -> bool:
-        """Whether the law is the gradient law, without a lag."""
+        """Whether the law is the gradient law on densities of the symmetry of the mode, whose waves rest."""
         return self.turn == 1 and not (self.own or self.double or self.second)
 
     def terms(self, one: Any, two: Any) -> tuple[Any, Any]:

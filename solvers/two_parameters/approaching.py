@@ -22,7 +22,7 @@ NEARER, NEAREST = 1.0 / 32.0, 1e-3
 # A step takes this share of it at first, and half as much down to the least where the point found is off what the
 # tangent tells by more than a share of the step: of what vanishes for the states, of the way for the place.
 SHARE, LEAST_SHARE, STRAYED = 0.5, 1.0 / 16.0, 0.1
-# Of states that shrink by less in a step it is not asked whether rounding leaves anything of them.
+# States that shrink by less in a step are not compared with rounding.
 SHRUNK = 0.5
 # Points at which states are so many times larger show where a curve leads.
 GROWN = 2.0
@@ -44,7 +44,7 @@ def _lost_to_uniform(last: Point, point: Point) -> int | None:
     """Return the degree of a state at the last of two points if that of the second is the uniform one to rounding.
 
     The threshold solves the equations of folds and lines that end on it, and Newton's method may go over to it.
-    None of states that rounding leaves something of.
+    None if any of the states is larger than rounding.
     """
     equation = extended(point)
     if equation.plane.confined or equation.kind == "threshold":
