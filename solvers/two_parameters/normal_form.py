@@ -177,7 +177,9 @@ def interactions_among(
     basis = state.weighted.basis
     own = basis.degrees == degree
     psi = np.where(own, state.means / np.sqrt(basis.squares), 0.0)
-    form = _form(plane, basis, psi) if basis.cosines is None and np.any(psi) else None
+    # The form is that of odd degrees, of which the product of two harmonics has no part.
+    odd = basis.cosines is None and degree % 2 == 1
+    form = _form(plane, basis, psi) if odd and np.any(psi) else None
     if form is None:
         return []
     variation = SecondVariation(form, basis, complement)
@@ -204,6 +206,8 @@ def _roots(
     for low, high in pairwise(grid):
         for function in beside(low):
             before, after = function(low), function(high)
+            if before == 0.0 and after != 0.0:
+                found.append((low, abs(after) / (high - low)))
             if not before * after < 0.0:
                 continue
             least = 2 * EPS * max(abs(low), abs(high))
