@@ -9,7 +9,7 @@ import itertools
 import numpy as np
 import pytest
 from scipy.optimize import brentq
-from scipy.special import sph_harm_y
+from scipy.special import eval_gegenbauer, sph_harm_y
 
 from meanfield import GegenbauerSeries, McKeanVlasov, Outcome, Sphere, critical_couplings
 from solvers import bifurcation_diagram, curve
@@ -90,6 +90,34 @@ def test_degree_five_is_alike_at_a_hundred_and_ninety_five_over_1186():
     for end in ends:
         assert (end.type, end.status) == ("mode interaction", "converged")
         assert end.lower <= exact <= end.upper
+
+
+def test_on_the_next_sphere_degree_three_is_alike_at_45_over_88():
+    """By quadrature of the zonal harmonic of S^3 and one of order 3; order one is a rotation."""
+    nodes, (heights, masses) = 40, np.polynomial.legendre.leggauss(30)
+    places = np.pi * np.arange(1, nodes + 1) / (nodes + 1)
+    weights = np.multiply.outer(np.sin(places) ** 2, masses) / (np.sin(places) ** 2).sum() / masses.sum()
+
+    def function(degree, order):
+        across = np.polynomial.legendre.Legendre.basis(order)(heights)
+        along = eval_gegenbauer(degree - order, 1 + order, np.cos(places)) * np.sin(places) ** order
+        values = np.multiply.outer(along, across)
+        return values / np.sqrt((weights * values**2).sum())
+
+    def form(psi, second):
+        q = (second / 9.0) / (-1.0 / 16.0)
+        square = sum((weights * psi**2 * function(2, order)).sum() ** 2 for order in range(3))
+        return 0.5 * q / (1.0 - q) * square + (weights * psi**4).sum() / 6.0
+
+    def variation(second, order):
+        zonal, amplitudes = function(3, 0), np.linspace(-1.0, 1.0, 5)
+        along = [form(zonal + amplitude * function(3, order), second) for amplitude in amplitudes]
+        # The constant of b, -1/2 of the square of the mean square, is the same in all directions.
+        constant, _, quadratic, *_ = np.polynomial.polynomial.polyfit(amplitudes, along, 4)
+        return 0.5 * quadratic - constant
+
+    assert abs(variation(0.5, 1)) < 1e-13
+    assert brentq(variation, 0.4, 0.6, args=(3,), xtol=4 * EPS) == pytest.approx(45.0 / 88.0, rel=1e-12)
 
 
 @pytest.mark.parametrize("degree", [3, 5, 7])
