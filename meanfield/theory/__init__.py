@@ -34,7 +34,6 @@ from .families import (
 from .forms import theory_of as theory_of
 from .in_flight import flight_profile
 from .normal_forms import CubicTerms as CubicTerms
-from .normal_forms import unlagged_potential as unlagged_potential
 from .ott_antonsen import ott_antonsen
 from .resonances import Resonance, resonance
 from .results import BranchShape, GlobalCriterion

@@ -17,8 +17,8 @@ perturbations :math:`\eta` of the same degree grow by its second variation,
               + C\bigl(3\langle\psi^2\eta^2\rangle - \langle\psi^4\rangle\bigr) ,
 
 zero for rotations. Where it vanishes for others too, branch points of the branch come down to the threshold: there
-the directions of the one degree interact. The forms E of the degrees up to 5 are multiples of one another but for a
-constant, so that all branch points come down together, also of states with several harmonics of the degree.
+the directions of the one degree interact. On S^2 all forms E of a degree up to 5 are a multiple of one of them and
+a constant, so that all its branch points come down together, also of states with several harmonics of the degree.
 """
 
 from collections.abc import Callable
@@ -57,7 +57,20 @@ class NormalForm:
     basis
         Densities with the harmonic.
     psi : (size,) float
-        Its part along each of the modes, which are all of one degree.
+        Its part along each of the modes, which are all of one degree; of any length.
+
+    Attributes
+    ----------
+    degree : int
+        The degree l.
+    values : Floats
+        The harmonic, of unit mean square, on the nodes.
+    square : (size,) float
+        The parts c_k of its square along the modes.
+    third, fourth : float
+        The means of its third and fourth power.
+    others : (2 l - 1,) int
+        The degrees k up to 2 l without l.
     """
 
     def __init__(self, plane: Plane, basis: Basis, psi: Floats) -> None:
@@ -109,6 +122,11 @@ class SecondVariation:
         Its densities.
     complement
         The class.
+
+    Attributes
+    ----------
+    size : int
+        How many of its directions of the degree are no rotations.
     """
 
     def __init__(self, form: NormalForm, basis: Basis, complement: Complement) -> None:
