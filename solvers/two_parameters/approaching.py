@@ -47,7 +47,7 @@ def _lost_to_uniform(last: Point, point: Point) -> int | None:
     None if any of the states is larger than rounding.
     """
     equation = extended(point)
-    if equation.plane.confined:
+    if equation.plane.confined or equation.kind == "threshold":
         return None
     before = last.unknowns_on(equation)[0][:-1]
     if not length(point.b[:-1], 0.0) < SHRUNK * length(before, 0.0):
