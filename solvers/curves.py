@@ -131,7 +131,7 @@ def curve(
     found = curve_from(known, names, (float(low), float(high)), most, method, watch or unwatched, describe)
     if type not in (None, found.type):
         raise InvalidInput(
-            f"no curve of the type {shown(type)} leaves this {start.type}; it is on one of {found.type}s"
+            f"no curve of the type {shown(type)} leaves this {start.type} point; it is on a curve of {found.type}s"
         )
     return found if frame is None else frame.curve(found)
 
@@ -145,7 +145,8 @@ def _of_type(known: Start, type: str | None) -> Start:
         types = ("branch point", *types[1:])
     kind = next((each for each in types if each == type), None)
     if kind is None:
-        what = f"a {known.organising}" if known.organising else "such a point"
+        point = known.organising + " point" * (known.organising in ("tricritical", "Bogdanov-Takens"))
+        what = f"a {point}" if point else "such a point"
         raise InvalidInput(f"no curve of the type {shown(type)} leaves {what}; there are {', '.join(types)}")
     return known._replace(kind=kind)
 

@@ -121,7 +121,7 @@ def test_the_growth_rate_zero_is_a_double_one_beside_that_of_rotations(births):
     assert curve(double, "noise", (0.9, 1.1), against="coupling").type == "branch point"
     near = float(double.values[0]) - 1e-3, float(double.values[0]) + 1e-3
     assert curve(double, "lag", near, type="branch point").type == "branch point"
-    with pytest.raises(InvalidInput, match=r"no curve of the type 'fold' .* on one of branch points"):
+    with pytest.raises(InvalidInput, match=r"no curve of the type 'fold' .* on a curve of branch points"):
         curve(double, "lag", near, type="fold")
 
 
