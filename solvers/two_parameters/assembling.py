@@ -25,8 +25,9 @@ from .plane import Plane
 from .recording import Row, organising, recorded, row_of, threshold_label, uniform_row
 from .stability import stationary_point
 from .starts import Start, plane_of
+from .threshold_parts import UniformEnd
 from .thresholds import threshold_start
-from .uniform_ends import STOPPED, UniformEnd, drop_rounding, passed_uniform, uniform_end, zero_field_end
+from .uniform_ends import STOPPED, drop_rounding, passed_uniform, uniform_end, zero_field_end
 
 # Length of the first steps.
 FIRST_STEP = 0.01

@@ -21,10 +21,8 @@ the directions of the one degree interact. On S^2 all forms E of a degree up to 
 a constant, so that all its branch points come down together, also of states with several harmonics of the degree.
 """
 
-from collections.abc import Callable
-from functools import partial
+from collections.abc import Callable, Iterator
 from itertools import pairwise
-from typing import Any
 
 import numpy as np
 from scipy.linalg import null_space
@@ -32,12 +30,12 @@ from scipy.optimize import brentq
 
 from meanfield import Equation
 from meanfield.harmonics import multiplicities
-from meanfield.theory import CubicTerms, UniformPoint
+from meanfield.theory import CubicTerms
 
 from ..bases import EPS, Basis, Floats
 from ..equations.geometry import Complement, Sampled
-from .plane import Plane
 from .states import AtState
+from .threshold_parts import ThresholdPart, UniformEnd
 
 # Third moments below this vanish by symmetry; a root is one and no pole if the function is as small as this there.
 VANISHING, ROOT = 1e-10, 1e-6
@@ -48,12 +46,10 @@ HALVINGS = 200
 
 
 class NormalForm:
-    """The coefficient b of the branches of a degree in a basis, as a function of the parameter beside the coupling.
+    """The coefficient b of the branches of a degree in a basis, as a function of the equation.
 
     Parameters
     ----------
-    plane
-        The two parameters, the coupling one of them.
     basis
         Densities with the harmonic.
     psi : (size,) float
@@ -73,8 +69,7 @@ class NormalForm:
         The degrees k up to 2 l without l.
     """
 
-    def __init__(self, plane: Plane, basis: Basis, psi: Floats) -> None:
-        self._plane, self._basis = plane, basis
+    def __init__(self, basis: Basis, psi: Floats) -> None:
         self.degree = int(basis.degrees[np.argmax(np.abs(psi))])
         self.values = basis.synthesise(psi / np.linalg.norm(psi) / np.sqrt(basis.squares)).copy()
         self.square = basis.means(basis.analyse(self.values**2)) / np.sqrt(basis.squares)
@@ -83,36 +78,24 @@ class NormalForm:
         self.others = every[every != self.degree]
         self._lengths = np.array([(self.square[basis.degrees == degree] ** 2).sum() for degree in self.others])
 
-    def _strengths(self, problem: Equation) -> Any:
-        """Return the strengths of the degrees, without the coupling over the noise, longdouble."""
-        potential, last = problem.velocity.at_uniform(problem.domain), 2 * self.degree
-        return -self._plane.multipliers(potential, last) / multiplicities(problem.domain, last)
-
-    def factors(self, value: float) -> tuple[Floats, float, float]:
-        """Return the f_k of the other degrees, C and the constant of b at a value of the parameter."""
-        problem = self._plane.problem.with_parameter(self._plane.other, value)
-        response = problem.velocity.speed_response(problem.domain, 2 * self.degree)
-        terms = CubicTerms.of(problem.domain, self.degree, self.others, response)
-        strengths = self._strengths(problem)
+    def factors(self, problem: Equation) -> tuple[Floats, float, float]:
+        """Return the f_k of the other degrees, C and the constant of b of an equation, whatever its coupling is."""
+        domain, last = problem.domain, 2 * self.degree
+        terms = CubicTerms.of(domain, self.degree, self.others, problem.velocity.speed_response(domain, last))
+        multipliers = problem.velocity.at_uniform(domain).multipliers(domain, last).astype(np.longdouble)
+        strengths = multipliers / multiplicities(domain, last)
         ratios = strengths[self.others] / strengths[self.degree]
         by_degree = (terms.by_strength * ratios + terms.alone) / (1.0 - ratios)
         return by_degree.astype(float), float(terms.fourth), float(terms.constant)
 
-    def __call__(self, value: float) -> float:
-        """Return b at a value of the parameter."""
-        by_degree, fourth, constant = self.factors(value)
+    def __call__(self, problem: Equation) -> float:
+        """Return b of an equation."""
+        by_degree, fourth, constant = self.factors(problem)
         return float(by_degree @ self._lengths) + fourth * self.fourth + constant
-
-    def point(self, kind: str, value: float, slope: float) -> UniformPoint:
-        """Return the point at a root of a slope, with the rounding of the function over that and of the value."""
-        problem = self._plane.problem.with_parameter(self._plane.other, value)
-        error = 16 * EPS * (1.0 / slope + abs(value))
-        coupling = float(problem.positive_noise / self._strengths(problem)[self.degree])
-        return UniformPoint(kind, (self.degree,), value, value - error, value + error, coupling)
 
 
 class SecondVariation:
-    """The form H on a class of perturbations, as a function of the parameter beside the coupling.
+    """The form H on a class of perturbations, as a function of the equation.
 
     Parameters
     ----------
@@ -153,83 +136,85 @@ class SecondVariation:
             products = directions @ complement.covariance(along, degrees) @ directions.T
             self._by_degree.append(products + 2.0 * further @ further.T - part @ part * np.eye(self.size))
 
-    def __call__(self, value: float) -> Floats:
-        """Return its matrix at a value of the parameter, (size, size)."""
-        by_degree, fourth, _ = self._form.factors(value)
+    def __call__(self, problem: Equation) -> Floats:
+        """Return its matrix of an equation, (size, size)."""
+        by_degree, fourth, _ = self._form.factors(problem)
         matrix = fourth * (self._fourth - self._form.fourth * np.eye(self.size))
         for factor, part in zip(by_degree, self._by_degree, strict=True):
             matrix = matrix + factor * part
         return np.asarray(matrix)
 
-    def eigenvalues(self, value: float) -> list[Callable[[float], float]]:
-        """Return its eigenvalues as functions of the parameter beside a value, smooth where they cross as well."""
-        return [partial(self._followed, direction) for direction in np.linalg.eigh(self(value))[1].T]
 
-    def _followed(self, direction: Floats, value: float) -> float:
-        """Return the eigenvalue at a value whose direction is nearest to one."""
-        eigenvalues, directions = np.linalg.eigh(self(value))
-        return float(eigenvalues[np.argmax(np.abs(direction @ directions))])
-
-
-def tricritical_among(plane: Plane, basis: Basis, degree: int, around: tuple[float, float]) -> list[UniformPoint]:
-    """Return the tricritical points of the branches of a degree in a basis of S^2 without an axis."""
+def tricritical_among(part: ThresholdPart, basis: Basis, degree: int) -> Iterator[UniformEnd]:
+    """Yield the tricritical points of the branches of a degree in a basis of S^2 without an axis."""
     own = (basis.degrees == degree).astype(float)
-    form = None if basis.invariants is None or own.sum() != 1.0 else _form(plane, basis, own)
-    return [] if form is None else [form.point("tricritical", *root) for root in _roots(lambda _: [form], around)]
+    form = None if basis.invariants is None or own.sum() != 1.0 else _form(basis, own)
+    if form is not None:
+        for root in _roots(lambda problem: np.array([[form(problem)]]), part):
+            yield part.end("tricritical", *root)
 
 
 def interactions_among(
-    plane: Plane, state: AtState, degree: int, complement: Complement, around: tuple[float, float]
-) -> list[UniformPoint]:
-    """Return where branch points of the branches of a degree on spheres, in a class, come down to its threshold.
+    part: ThresholdPart, state: AtState, degree: int, complement: Complement
+) -> Iterator[UniformEnd]:
+    """Yield where branch points of the branches of a degree on spheres, in a class, come down to its threshold.
 
     Parameters
     ----------
-    plane, degree, complement
-        The two parameters, the degree and the class.
+    part, degree, complement
+        The part of the threshold, the degree and the class.
     state
         A state of small amplitude on the curve, whose part of the degree is the harmonic.
-    around
-        The interval of the parameter beside the coupling.
     """
     basis = state.weighted.basis
     own = basis.degrees == degree
     psi = np.where(own, state.means / np.sqrt(basis.squares), 0.0)
     # The form is that of odd degrees, of which the product of two harmonics has no part.
     odd = basis.cosines is None and degree % 2 == 1
-    form = _form(plane, basis, psi) if odd and np.any(psi) else None
+    form = _form(basis, psi) if odd and np.any(psi) else None
     if form is None:
-        return []
+        return
     variation = SecondVariation(form, basis, complement)
-    roots = _roots(variation.eigenvalues, around) if variation.size else []
-    if np.count_nonzero(own) > 1:
-        # The harmonic changes with the amplitude, and is one of the branch where all are alike.
-        roots = [root for root in roots if np.abs(variation(root[0])).max() <= ROOT]
-    return [form.point("mode interaction", *root) for root in roots]
+    for root in _roots(variation, part) if variation.size else []:
+        # Of several harmonics their proportions change with the amplitude: a branch where all are alike.
+        if np.count_nonzero(own) == 1 or np.abs(variation(part.problem(root[0]))).max() <= ROOT:
+            yield part.end("mode interaction", *root)
 
 
-def _form(plane: Plane, basis: Basis, psi: Floats) -> NormalForm | None:
+def _form(basis: Basis, psi: Floats) -> NormalForm | None:
     """Return the normal form of the branch of a harmonic; None where its third moment does not vanish."""
-    if plane.roles[plane.other][0] != plane.problem.law_field:
-        return None
-    form = NormalForm(plane, basis, psi)
+    form = NormalForm(basis, psi)
     return None if abs(form.third) > VANISHING else form
 
 
-def _roots(
-    beside: Callable[[float], list[Callable[[float], float]]], around: tuple[float, float]
-) -> list[tuple[float, float]]:
-    """Return the roots in an interval of functions that are given beside any value, each with its slope."""
-    grid, found = np.linspace(*around, PARTS + 1).tolist(), []
-    for low, high in pairwise(grid):
-        for function in beside(low):
-            before, after = function(low), function(high)
+def _roots(matrix: Callable[[Equation], Floats], part: ThresholdPart) -> list[tuple[float, float]]:
+    """Return where on a threshold a symmetric matrix is singular, each place with the slope of what vanishes.
+
+    Beside every place of a grid eigenvalues are followed by their directions: smooth where they cross as well.
+    """
+
+    def at(place: float) -> Floats:
+        return matrix(part.problem(place))
+
+    def along(direction: Floats, found: Floats) -> float:
+        eigenvalues, directions = np.linalg.eigh(found)
+        return float(eigenvalues[np.argmax(np.abs(direction @ directions))])
+
+    grid, found = np.linspace(*part.around, PARTS + 1).tolist(), []
+    for (low, here), (high, there) in pairwise((place, at(place)) for place in grid):
+        for direction in np.linalg.eigh(here)[1].T:
+            before, after = along(direction, here), along(direction, there)
+            slope = abs(after - before) / (high - low)
             if before == 0.0 and after != 0.0:
-                found.append((low, abs(after) / (high - low)))
+                found.append((low, slope))
             if not before * after < 0.0:
                 continue
+
+            def function(place: float, direction: Floats = direction) -> float:
+                return along(direction, at(place))
+
             least = 2 * EPS * max(abs(low), abs(high))
             root = float(brentq(function, low, high, xtol=least, rtol=4 * EPS, maxiter=HALVINGS))
             if abs(function(root)) <= ROOT:
-                found.append((root, abs(after - before) / (high - low)))
+                found.append((root, slope))
     return found

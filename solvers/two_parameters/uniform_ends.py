@@ -1,14 +1,13 @@
 """Where curves end at the uniform state: tricritical points and interactions of modes on its thresholds."""
 
+import contextlib
 from collections.abc import Iterator
-from typing import NamedTuple
 
 import numpy as np
 from scipy.optimize import newton
 
-from meanfield import Equation, InvalidInput, MeanfieldError, Number, Outcome
-from meanfield.equations import at_uniform
-from meanfield.theory import UniformPoint, mode_interactions, tricritical_points
+from meanfield import InvalidInput, MeanfieldError, Outcome
+from meanfield.theory import mode_interactions, tricritical_points
 
 from ..bases import EPS, Floats
 from ..branches.continuation import Point, length
@@ -24,6 +23,7 @@ from .knots import Knot, Side, extended
 from .normal_form import interactions_among, tricritical_among
 from .plane import COUPLING, Plane
 from .recording import CONVERGED
+from .threshold_parts import AtOneCoupling, InCoupling, ThresholdPart, UniformEnd, of_knot
 from .thresholds import ThresholdEquation
 from .unknowns import basis_of
 
@@ -49,29 +49,6 @@ NEAR_ENOUGH, TOGETHER = 0.2, 2.0
 # Fewer points on the way to it, with the last one of the curve, tell nothing against it.
 TELLING = 3
 STOPPED = (Outcome.MAX_STEPS, Outcome.STEP_TOO_SMALL, Outcome.NOT_RESOLVED)
-
-
-class UniformEnd(NamedTuple):
-    """An organising point of the uniform state at which a curve ends.
-
-    Attributes
-    ----------
-    type, modes
-        Its type, and the modes that are critical there.
-    problem, values
-        The equation there, and the two parameters.
-    bounds : (float, float)
-        An interval of the first parameter that contains it.
-    tangent : (2,) float
-        The direction of the threshold of the mode of the curve.
-    """
-
-    type: str
-    modes: tuple[int, ...]
-    problem: Equation
-    values: tuple[Number, Number]
-    bounds: tuple[float, float]
-    tangent: Floats
 
 
 def uniform_end(side: Side, plane: Plane, degree: int) -> UniformEnd | None:
@@ -238,41 +215,32 @@ def _in_coupling(plane: Plane, last: Point, degree: int, reach: float) -> Iterat
     """Yield the organising points of the threshold of a mode within a distance in x, by their closed forms."""
     x = float(last.b[-1])
     around = (x - reach) * plane.unit, (x + reach) * plane.unit
-    equation = extended(last)
+    equation, part = extended(last), InCoupling(plane, degree, around)
     modes = degree, *(mode for mode in equation.partners(degree, LAST_PARTNER) if mode != degree)
-    turns = equation.ends_tricritically
     try:
         found = mode_interactions(plane.problem, plane.other, around, modes, of=degree)
-        if turns and _on_one_branch(equation):
+        if equation.ends_tricritically and _on_one_branch(equation):
             found += tricritical_points(plane.problem, plane.other, around, (degree,))
-        elif turns:
-            found += tricritical_among(plane, equation.basis, degree, around)
-        elif isinstance(equation, BranchPointEquation):
-            (state,) = equation.at_states(last.unknowns_on(equation)[0], last.q)
-            found += interactions_among(plane, state, degree, equation.complement, around)
     except InvalidInput:
         return
-    for point in found:
-        yield _of_closed_form(plane, point, degree)
+    yield from map(part.of_closed_form, found)
+    yield from _of_one_degree(part, last, degree)
+
+
+def _of_one_degree(part: ThresholdPart, last: Point, degree: int) -> Iterator[UniformEnd]:
+    """Yield the points of a threshold at which several branches of its degree turn, or interact, along a curve."""
+    equation = extended(last)
+    with contextlib.suppress(InvalidInput):
+        if equation.ends_tricritically and not _on_one_branch(equation):
+            yield from tricritical_among(part, equation.basis, degree)
+        elif isinstance(equation, BranchPointEquation):
+            (state,) = equation.at_states(last.unknowns_on(equation)[0], last.q)
+            yield from interactions_among(part, state, degree, equation.complement)
 
 
 def _on_one_branch(equation: ExtendedEquation) -> bool:
     """Return whether one branch for each mode is born of the uniform state, even about an axis or of waves."""
     return equation.basis.even or equation.plane.rotates
-
-
-def _of_closed_form(plane: Plane, point: UniformPoint, degree: int) -> UniformEnd:
-    """Return an organising point of the uniform branch as the end of a curve in a mode."""
-    problem = plane.problem.keeping_parameter(plane.other, point.value).at(coupling=point.coupling)
-    by_name = {plane.other: point.value, COUPLING: point.coupling}
-    first, second = (by_name[name] for name in plane.names)
-    lower, upper = point.lower, point.upper
-    slope = _threshold_slope(problem, plane.other, degree)
-    if plane.names[0] != plane.other:
-        spread = abs(slope) * (upper - lower) + plane.rounding(float(first))
-        lower, upper = float(first) - spread, float(first) + spread
-    tangent = np.array((1.0, slope) if plane.names[0] == plane.other else (slope, 1.0))
-    return UniformEnd(point.type, point.modes, problem, (first, second), (lower, upper), tangent)
 
 
 def _on_threshold(plane: Plane, last: Point, degree: int, reach: float) -> Iterator[UniformEnd]:
@@ -292,9 +260,8 @@ def _on_threshold(plane: Plane, last: Point, degree: int, reach: float) -> Itera
             if event is None or event.type == "end" or abs(float(knot.point.b[-1] - last.b[-1])) > reach:
                 continue
             if turns if event.mode is None else event.mode in partners:
-                modes = (degree,) if event.mode is None else tuple(sorted((degree, event.mode)))
-                tangent = np.array(knot.row.tangent)
-                yield UniformEnd(event.type, modes, knot.place.problem, knot.place.values, knot.bounds, tangent)
+                yield of_knot(knot, (degree,) if event.mode is None else tuple(sorted((degree, event.mode))))
+    yield from _of_one_degree(AtOneCoupling(start, degree, reach), last, degree)
 
 
 def _threshold_beside(plane: Plane, last: Point, degree: int) -> Point | None:
@@ -333,10 +300,3 @@ def leads_to(
     shares = (small**power / (large**power - small**power) for power in powers)
     missed = min(length(one + share * (one - other) - place, 0.0) for share in shares)
     return missed <= STRAYED * length(place - one, 0.0) + known
-
-
-def _threshold_slope(problem: Equation, parameter: str, degree: int) -> float:
-    """Return the derivative of the critical coupling of a degree in another parameter of a problem at it."""
-    interaction = at_uniform(problem)
-    strengths = interaction.strength_derivatives(parameter, degree)
-    return float(-strengths[degree] / interaction.strength_derivatives(COUPLING, degree)[degree])

@@ -148,6 +148,27 @@ def test_tetrahedral_lines_begin_at_a_tricritical_point_in_closed_form():
         assert point.coupling == pytest.approx(7.0, rel=64 * EPS)
 
 
+def test_tetrahedral_lines_begin_there_at_one_coupling_as_well():
+    """The coefficients are those of the closed form, divided by the coupling over its threshold."""
+    problem = McKeanVlasov(Sphere(3), GegenbauerSeries((0, 0, -1.0, -0.5)))
+    diagram = bifurcation_diagram(problem, (6.6, 7.4), rates=False, depth=1)
+    lines = {kind: diagram.events(kind, "tetrahedral")[0] for kind in ("fold", "transition")}
+    (known,) = [
+        each.values[0]
+        for each in curve(lines["fold"], "w4", (-0.8, 0.0)).special_points
+        if each.type == "tricritical"
+    ]
+    for start in lines.values():
+        for names in (("w4", "w3"), ("w3", "w4")):
+            exact = {"w4": known * 7.0 / start.coupling, "w3": -7.0 / start.coupling}
+            interval = (-0.8, 0.0) if names[0] == "w4" else (-1.2, -0.8)
+            found = curve(start, names[0], interval, against=names[1])
+            assert not any("not located" in warning for warning in found.warnings)
+            (point,) = [each for each in found.special_points if each.type == "tricritical"]
+            assert point.values == pytest.approx([exact[name] for name in names], rel=1e-12)
+            assert point.lower <= exact[names[0]] <= point.upper
+
+
 def test_a_line_ends_where_its_two_degrees_are_critical_together():
     found = curve(octahedral()["transition"], "w6", (-3.0, 0.0))
     ends = {point.type: point for point in found.special_points}

@@ -80,6 +80,24 @@ def test_degree_three_is_alike_at_fifteen_over_a_hundred_and_twenty_two():
             assert end.lower <= 15.0 / 122.0 <= end.upper
 
 
+@pytest.mark.parametrize("names", [("w2", "w3"), ("w3", "w2")])
+def test_degree_three_is_alike_at_one_coupling_as_well(names):
+    """The threshold is w3 = -7 over the coupling, along an axis of the plane."""
+    problem = McKeanVlasov(Sphere(3), GegenbauerSeries((-0.2, 0.05, -1.0)))
+    diagram = bifurcation_diagram(problem, (6.3, 8.4), rates=False)
+    starts = [start for start in diagram.events("branch point") if start.branch > 0]
+    for start in starts[:2]:
+        found = curve(start, names[0], (-0.3, 0.6) if names[0] == "w2" else (-1.1, -0.9), against=names[1])
+        assert not any("not located" in warning for warning in found.warnings)
+        by_name = {"w2": 7.0 / start.coupling * 15.0 / 122.0, "w3": -7.0 / start.coupling}
+        exact = np.array([by_name[name] for name in names])
+        # The other end of some is where degrees 2 and 3 are critical.
+        end = min(found.special_points, key=lambda point: np.abs(point.values - exact).max())
+        assert (end.type, end.status) == ("mode interaction", "converged")
+        assert end.values == pytest.approx(exact, rel=1e-12)
+        assert end.lower <= exact[0] <= end.upper
+
+
 def test_degree_five_is_alike_at_a_hundred_and_ninety_five_over_1186():
     """Of the part of degree 4 of the square of a harmonic the length is the same for all."""
     series, exact = (0.19, 0.15, -0.12, -0.08, -1.0), 195.0 / 1186.0
@@ -133,9 +151,9 @@ def test_the_second_variation_is_that_of_the_form(degree):
     start = start_of(next(point for point in diagram.events("branch point") if point.branch == 0))
     flat = plane_of(start, ("w2", "coupling"), (series[1] - 0.1, series[1] + 0.1))
     basis = basis_of(flat, np.eye(degree + 1)[degree], flat.coordinates(series[1], critical))
-    form = NormalForm(flat, basis, (basis.degrees == degree).astype(float))
+    form = NormalForm(basis, (basis.degrees == degree).astype(float))
     zonal, places = harmonic(degree, 0), np.linspace(-1.0, 1.0, 5)
-    assert form(series[1]) == pytest.approx(curvature(series, zonal), abs=256 * EPS)
+    assert form(problem) == pytest.approx(curvature(series, zonal), abs=256 * EPS)
     for order in range(1, degree + 1):
         variation = SecondVariation(form, basis, AzimuthalComplement(3, order, None))
         assert variation.size == (order > 1)
@@ -145,5 +163,5 @@ def test_the_second_variation_is_that_of_the_form(degree):
         ]
         constant, _, second, *_ = np.polynomial.polynomial.polyfit(places, along, 4)
         # Order one is a rotation.
-        found = variation(series[1]).item(0) if order > 1 else 0.0
+        found = variation(problem).item(0) if order > 1 else 0.0
         assert found == pytest.approx(0.5 * second - constant, abs=QUADRATURE)
