@@ -127,7 +127,9 @@ def symmetric_parts(plane: Plane, state: AtState, involution: Involution | None)
     """
     basis = state.weighted.basis
     if involution is None:
-        yield part_of_symmetry(plane, state, 2 * basis.symmetry)
+        # Where branches of both kinds that quarter a symmetry are alike, a state of one of them gains all of it.
+        for multiple in (2, 4):
+            yield part_of_symmetry(plane, state, multiple * basis.symmetry)
         return
     own = state.unknown
     mean = 0.5 * (own + basis.image(own, involution))

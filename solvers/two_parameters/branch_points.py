@@ -37,7 +37,7 @@ from .starts import MOVED, Start, first_point, located
 from .states import AtState
 from .system import Borders, System
 from .tested import Blurred, Margins, Tests
-from .turning import about_other_axis, turning
+from .turning import Turning, about_other_axis, turning
 from .unknowns import basis_of, in_group, moments_from, packed_moments, uneven_basis, unknown_among
 
 # A direction is simple in a class where all others are farther from neutral by so much.
@@ -48,6 +48,8 @@ ROUNDINGS = 64
 KEPT = 64
 # The number of the class of the modes of a state itself.
 OWN = -1
+# The name of what vanishes where branches about both axes of a state are alike.
+ALIKE = "alike"
 
 
 class BranchPointSystem(SingularSystem):
@@ -123,7 +125,9 @@ class BranchPointEquation(SingularEquation):
         found = self.double_rates
         if self.complement.pitchfork and not self.untested:
             kinds = (False, True) if self.complement.quarters else (False,)
-            found |= {("tricritical", other): Blurred(partial(self._turning, other)) for other in kinds}
+            found |= {("tricritical", other): Blurred(partial(_turning_of, self, other)) for other in kinds}
+            if self.complement.quarters:
+                found["mode interaction", ALIKE] = Blurred(partial(_apart_of, self))
         return found
 
     def margins(self, point: Point) -> Margins:
@@ -146,22 +150,30 @@ class BranchPointEquation(SingularEquation):
             return f"that of states without an axis is not known under {problem.velocity.name}, without a Gibbs map"
         return self.complement.untold
 
-    def _turning(self, about_other: bool, point: Point) -> tuple[float, float]:
-        return _turning_of(self, about_other, point)
-
     def turning_at(self, b: Floats, q: float, about_other: bool) -> tuple[float, float]:
         """Return a number that vanishes where branches even about the state's own or its other axis turn.
 
         And its error, zero where that is rounding of the unknowns.
         """
+        found = self._turning(b, q, about_other, own=True)
+        return found.value, found.error
+
+    def apart_at(self, b: Floats, q: float) -> tuple[float, float]:
+        """Return a number that vanishes where branches about the state's own and its other axis are alike.
+
+        To third order in the amplitude; and its error.
+        """
+        one, other = (self._turning(b, q, about_other, own=False) for about_other in (False, True))
+        return one.apart(other)
+
+    def _turning(self, b: Floats, q: float, about_other: bool, *, own: bool) -> Turning:
         found = self.system(b, q)
         assert isinstance(found, BranchPointSystem)
         block, null = found.block, found.null
         if about_other:
             block, null = about_other_axis(block, null, self.plane)
-        if self.plane.problem.lacks(Capability.GIBBS_MAP):
-            return turning_of_law(block, null, self.plane, self.last)
-        return turning(block, null, self.plane, self.last), 0.0
+        of_law = self.plane.problem.lacks(Capability.GIBBS_MAP)
+        return (turning_of_law if of_law else turning)(block, null, self.plane, self.last, own=own)
 
     def about_other(self, b: Floats, q: float) -> bool:
         """Return whether the branch that turns at (b, q) is even about the other axis of a state on the circle."""
@@ -237,6 +249,12 @@ class BranchPointEquation(SingularEquation):
 def _turning_of(equation: BranchPointEquation, about_other: bool, point: Point) -> tuple[float, float]:
     """Return what vanishes where branches turn at a point of a curve, and its error."""
     return equation.turning_at(point.unknowns_on(equation)[0], point.q, about_other)
+
+
+@lru_cache(maxsize=KEPT)
+def _apart_of(equation: BranchPointEquation, point: Point) -> tuple[float, float]:
+    """Return what vanishes where branches about both axes are alike at a point of a curve, and its error."""
+    return equation.apart_at(point.unknowns_on(equation)[0], point.q)
 
 
 def branch_point_start(start: Start, plane: Plane) -> Point | End:

@@ -23,7 +23,7 @@ from .current_states import CurrentBlock
 from .law_states import LawState
 from .plane import Plane
 from .system import Borders
-from .turning import adjugate
+from .turning import Turning, adjugate
 from .unknowns import basis_of
 
 # The largest changes of the field along which derivatives are taken, and the number of points on either side.
@@ -68,7 +68,9 @@ class Series:
 SECOND, FIRST = Series(2), Series(1)
 
 
-def turning_of_law(block: ComplementaryBlock, null: Borders, plane: Plane, last: int) -> tuple[float, float]:
+def turning_of_law(
+    block: ComplementaryBlock, null: Borders, plane: Plane, last: int, *, own: bool = True
+) -> Turning:
     """Return what :func:`solvers.two_parameters.turning.turning` does, and its error, if born states have an axis.
 
     Parameters
@@ -81,21 +83,24 @@ def turning_of_law(block: ComplementaryBlock, null: Borders, plane: Plane, last:
         The two parameters.
     last
         The largest degree of the class of squares that is looked at.
+    own
+        Whether the modes of the state itself follow.
     """
-    branch = _Branch(block, null, plane, last)
+    branch = _Branch(block, null, plane, last, own)
     found: list[tuple[float, float]] = []
     for amplitude in AMPLITUDES:
         value, error, settled = branch.turning(amplitude)
         found.append((value, error))
         if settled or (len(found) > 1 and error > found[-2][1]):
             break
-    return min(found, key=lambda each: each[1])
+    value, error = min(found, key=lambda each: each[1])
+    return Turning(value, error, math.prod(branch.determinants))
 
 
 class _Branch:
     """The densities that are born at a branch point; parameters are those of :func:`turning_of_law`."""
 
-    def __init__(self, block: ComplementaryBlock, null: Borders, plane: Plane, last: int) -> None:
+    def __init__(self, block: ComplementaryBlock, null: Borders, plane: Plane, last: int, own: bool) -> None:
         self.state, placed = _born(block, plane)
         self.degrees, self.weights = self.state.weighted.basis.degrees, self.state.weighted.weights
         self.chi, self.phi = placed(block.weights * null[1]), placed(null[0] / block.weights)
@@ -104,8 +109,9 @@ class _Branch:
         # The product passes zero where the growth rate zero is a double one, and the branch does not turn there.
         self.unit = 4.0 * abs(float(self.chi @ self.phi)) * square / size**2
         self.rounding = ROUNDINGS * EPS * self.state.field_bound
-        further, own = block.complement.squares, self.degrees % block.state.weighted.basis.symmetry == 0
-        parts = [own] if further is None else [own, np.isin(self.degrees, further.degrees(last))]
+        further = block.complement.squares
+        parts = [self.degrees % block.state.weighted.basis.symmetry == 0] if own else []
+        parts += [] if further is None else [np.isin(self.degrees, further.degrees(last))]
         self.parts = [np.flatnonzero(part) for part in parts if part.any()]
         self.matrices = [self.state.matrix[np.ix_(part, part)] for part in self.parts]
         self.determinants = [float(np.linalg.det(matrix)) for matrix in self.matrices]

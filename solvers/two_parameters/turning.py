@@ -20,7 +20,15 @@ The branch turns where N vanishes: a tricritical point. Of the gradient law :mat
 :math:`\phi`, and :math:`-N/4` the coefficient of the fourth power of the amplitude in the free energy along the
 branch. N has a pole where J is singular, at folds of the state or where a mode of the class of squares is neutral
 too, and none once it is multiplied by the determinants.
+
+Where squares of perturbations halve a symmetry that the perturbations themselves quarter, those even about the one
+axis and about the other are no images of each other: N is A + B of the ones and A - B of the others (of the group
+:math:`D_4`: Golubitsky, Stewart and Schaeffer, Singularities and Groups in Bifurcation Theory II, chapter XVII).
+Where B vanishes both are alike at that order, and branches that lead from the one to the other come down to the
+branch point. The state's own modes have the same part in both, and are left out of the difference.
 """
+
+from typing import NamedTuple
 
 import numpy as np
 
@@ -34,7 +42,28 @@ from .system import Borders
 NEUTRAL = 1e-9
 
 
-def turning(block: ComplementaryBlock, null: Borders, plane: Plane, last: int) -> float:
+class Turning(NamedTuple):
+    """-N/4 of a perturbation of size one times the determinants of the matrices that have poles.
+
+    Attributes
+    ----------
+    value, error
+        The product, and its error beside that of rounding of the unknowns.
+    determinant
+        The product of the determinants.
+    """
+
+    value: float
+    error: float
+    determinant: float
+
+    def apart(self, other: "Turning") -> tuple[float, float]:
+        """Return the difference of -N/4 from that of other branches times all determinants, and its error."""
+        error = self.error * abs(other.determinant) + other.error * abs(self.determinant)
+        return self.value * other.determinant - other.value * self.determinant, error
+
+
+def turning(block: ComplementaryBlock, null: Borders, plane: Plane, last: int, *, own: bool = True) -> Turning:
     """Return -N/4 of a perturbation of size one times the determinants of the matrices that have poles.
 
     Parameters
@@ -47,6 +76,8 @@ def turning(block: ComplementaryBlock, null: Borders, plane: Plane, last: int) -
         The two parameters.
     last
         The largest degree of the class of squares that is looked at.
+    own
+        Whether the modes of the state itself follow.
     """
     state, complement, degrees = block.state, block.complement, block.degrees
     basis, s, means = state.weighted.basis, state.saturation, state.means
@@ -59,12 +90,14 @@ def turning(block: ComplementaryBlock, null: Borders, plane: Plane, last: int) -
     quartic = complement.integral(third, degrees, np.array([chi, phi, phi, phi]))
     alone = (1.0 - s) * ((1.0 - 2.0 * s) / 6.0 * quartic - 0.5 * linear * square)
 
-    squares, _ = complement.products(second, degrees, phi, phi)
-    mixed, _ = complement.products(second, degrees, chi, phi)
-    source = 0.5 * (1.0 - s) * state.weighted.weights * (squares - square * means)
-    gain = (1.0 - s) * mixed - linear * first.basis.means(first.moments)
-    gain = gain * state.coefficients.attractions / state.weighted.weights
-    own, of_own = float(np.linalg.det(state.matrix)), float(gain @ adjugate(state.matrix) @ source)
+    alike, of_own = 1.0, 0.0
+    if own:
+        squares, _ = complement.products(second, degrees, phi, phi)
+        mixed, _ = complement.products(second, degrees, chi, phi)
+        source = 0.5 * (1.0 - s) * state.weighted.weights * (squares - square * means)
+        gain = (1.0 - s) * mixed - linear * first.basis.means(first.moments)
+        gain = gain * state.coefficients.attractions / state.weighted.weights
+        alike, of_own = float(np.linalg.det(state.matrix)), float(gain @ adjugate(state.matrix) @ source)
 
     beside, of_squares = 1.0, 0.0
     further = complement.squares
@@ -77,15 +110,12 @@ def turning(block: ComplementaryBlock, null: Borders, plane: Plane, last: int) -
         matrix = regular(of_further.matrix)
         beside = float(np.linalg.det(matrix))
         of_squares = float(gain @ adjugate(matrix) @ source)
-    return -0.25 * (alone * own * beside + of_own * beside + of_squares * own) / (linear * square)
+    product = alone * alike * beside + of_own * beside + of_squares * alike
+    return Turning(-0.25 * product / (linear * square), 0.0, alike * beside)
 
 
 def about_other_axis(block: ComplementaryBlock, null: Borders, plane: Plane) -> tuple[ComplementaryBlock, Borders]:
-    """Return the block and its null vectors about the other reflection axis of a state on the circle.
-
-    Where squares of perturbations halve a symmetry that the perturbations themselves quarter, those even about the
-    one axis and about the other are no images of each other.
-    """
+    """Return the block and its null vectors about the other reflection axis of a state on the circle."""
     state, degrees = block.state, block.degrees
     basis = state.weighted.basis
     assert basis.cosines is not None

@@ -208,12 +208,14 @@ def test_the_third_order_of_born_branches_is_that_of_the_law_with_its_map():
                     both = [(block, (right[-1], left[:, -1]))]
                     both += [about_other_axis(*both[0], places)] if each.quarters else []
                     hidden = isinstance(law, WithoutMap)
-                    found += [(turning_of_law if hidden else turning)(*one, places, 24) for one in both]
+                    numbers = turning_of_law if hidden else turning
+                    found += [numbers(*one, places, 24, own=own) for one in both for own in (True, False)]
                     seen.add((each.symmetry, each.odd, each.quarters))
             half = len(found) // 2
-            for exact, (value, error) in zip(found[:half], found[half:], strict=True):
+            for exact, other in zip(found[:half], found[half:], strict=True):
                 # Null vectors have any sign.
-                assert abs(abs(value) - abs(exact)) <= error < 1e-8 * abs(exact)
+                assert abs(abs(other.value) - abs(exact.value)) <= other.error < 1e-8 * abs(exact.value)
+                assert abs(other.determinant) == pytest.approx(abs(exact.determinant), rel=1e-8)
     assert {(2, False, False), (4, True, False), (4, False, True)} <= seen
 
 

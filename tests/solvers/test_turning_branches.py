@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from scipy.optimize import brentq
 from scipy.special import eval_gegenbauer, lpmv, roots_gegenbauer
 
 from meanfield import Circle, CosineSeries, GegenbauerSeries, McKeanVlasov, SoftmaxAttention, Sphere
@@ -19,6 +20,8 @@ from solvers.two_parameters.turning import about_other_axis, turning
 RANDOM = np.random.default_rng(14)
 # Coefficients of powers of the amplitude come from values on a circle of this radius around zero.
 RADIUS, SAMPLES = 0.1, 32
+# The last degree of the potentials and of the classes of squares.
+LAST = 8
 
 
 class Grid:
@@ -116,12 +119,11 @@ def taylor(function):
     return (np.fft.fft(values, axis=0) / SAMPLES / powers.reshape(-1, *[1] * (values.ndim - 1))).real
 
 
-def third_order(grid, density, field, strengths, chi, phi):
+def third_order(grid, modes, density, field, strengths, chi, phi):
     """Return the coefficient of the third power of the amplitude of phi in the mean of chi, values on the grid.
 
-    The modes of the state and of the class of squares follow: their moments are, in second order, the means.
+    Modes of the state and of the class of squares follow: their moments are, in second order, the means.
     """
-    modes = np.concatenate([grid.own, grid.squares])
     responses = [
         taylor(lambda step, mode=mode: grid.means(modes, density, field + step * mode))[1] for mode in modes
     ]
@@ -205,7 +207,7 @@ def test_in_a_field_the_other_axis_is_that_of_the_opposite_field(law):
         if sign < 0.0:
             block, vectors = about_other_axis(block, vectors, places)
         found.append(turning(block, vectors, places, 8))
-    assert found[0] == pytest.approx(found[1], rel=1e-10)
+    assert found[0].value == pytest.approx(found[1].value, rel=1e-10)
 
 
 def state_of(places, place, symmetry):
@@ -234,25 +236,36 @@ def check(places, place, symmetry, chosen, density=np.exp, saturation=0.0, *, ot
         if basis.cosines is not None
         else Grid.of_sphere(places.problem.domain.dimension, complement.order, basis.degrees, degrees, squares)
     )
-    compare(turning(block, null, places, 8), grid, block, null, places, squares, density, saturation)
+    compare((block, null, null), grid, places, squares, density, saturation)
 
 
-def compare(found, grid, block, null, places, squares, density=np.exp, saturation=0.0):
-    """Compare a turning function with that of quadrature, times the determinants there."""
+def compare(given, grid, places, squares, density=np.exp, saturation=0.0):
+    """Compare turning functions, with the state's own modes and without, with quadrature times the determinants.
+
+    ``given`` are the block and the null vectors on the modes of the grid, and those that the function is given.
+    """
+    block, null, exact = given
     state, place = block.state, block.state.place
-    chi = (null[1] / block.degrees) @ grid.block
-    phi = (null[0] * block.coefficients.attractions * block.degrees) @ grid.block
+    chi = (exact[1] / block.degrees) @ grid.block
+    phi = (exact[0] * block.coefficients.attractions * block.degrees) @ grid.block
     phi /= np.abs(phi).max()
-    field, strengths = state.field @ grid.own, state.coefficients.attractions
-    determinants = np.linalg.det(state.matrix)
-    if squares.size:
-        strengths = np.append(strengths, places.coefficients(*place, squares).attractions)
-        determinants *= np.linalg.det(block_at(state, places, block.complement.squares, squares).matrix)
-    third = third_order(grid, density, field, strengths, chi, phi)
+    field = state.field @ grid.own
     masses = density(field) * grid.weights / (density(field) @ grid.weights)
     u = 1.0 + saturation * field
     linear, square = masses @ (chi * phi / u), masses @ (phi / u) ** 2
-    assert found == pytest.approx(-0.25 * third / (linear * square) * determinants, rel=1e-10)
+    beside = 1.0
+    if squares.size:
+        beside = np.linalg.det(block_at(state, places, block.complement.squares, squares).matrix)
+    for own in (True, False):
+        found = turning(block, null, places, LAST, own=own)
+        strengths = state.coefficients.attractions if own else np.zeros(0)
+        if squares.size:
+            strengths = np.append(strengths, places.coefficients(*place, squares).attractions)
+        modes = np.concatenate([grid.own if own else grid.own[:0], grid.squares])
+        third = third_order(grid, modes, density, field, strengths, chi, phi)
+        determinant = beside * (np.linalg.det(state.matrix) if own else 1.0)
+        assert found.determinant == pytest.approx(determinant, rel=1e-10)
+        assert found.value == pytest.approx(-0.25 * third / (linear * square) * determinant, rel=1e-10)
 
 
 def test_third_orders_among_the_harmonics_of_subgroups():
@@ -289,9 +302,8 @@ def test_third_orders_among_the_harmonics_of_subgroups():
             exact = right[place_of], left[:, place_of]
             own_left, _, own_right = np.linalg.svd(block.matrix)
             null = own_right[place_of], own_left[:, place_of]
-            found = turning(block, null, places, 6)
             with_squares += squares.size > 0
-            compare(found, grid, block, exact, places, squares)
+            compare((block, null, exact), grid, places, squares)
     assert with_squares > 5
 
 
@@ -346,3 +358,82 @@ def test_branches_are_born_to_one_side_before_and_to_the_other_after(series, lab
         )
     assert curvatures[0] < 0.0 < curvatures[1]
     assert sum(curvatures) < 0.2 * curvatures[1]
+
+
+def couplings_of_born(weights, amplitude, window):
+    """Return the couplings at which two even states of four moments have a small first one, by Newton's method.
+
+    They are born of the 4-cluster in a window of the coupling, with its fourth moment positive and negative: about
+    the axis of it and about its other one.
+    """
+    angles = 2.0 * np.pi * np.arange(256) / 256
+    waves = np.cos(np.outer(np.arange(1, 5), angles))
+    odd = waves[[0, 2]]
+
+    def density(moments, coupling):
+        values = np.exp(-coupling * (weights * moments) @ waves)
+        return values / values.sum()
+
+    def parent(coupling):
+        fourth = brentq(lambda m: waves[3] @ density(np.array([0.0, 0.0, 0.0, m]), coupling) - m, 0.01, 0.9)
+        return np.array([0.0, 0.0, 0.0, fourth])
+
+    def block(moments, coupling):
+        return np.eye(2) + coupling * (odd * density(moments, coupling)) @ odd.T * weights[[0, 2]]
+
+    def residual(unknowns):
+        moments = np.append(amplitude, unknowns[:3])
+        return waves @ density(moments, unknowns[3]) - moments
+
+    birth, found = brentq(lambda coupling: np.linalg.det(block(parent(coupling), coupling)), *window), []
+    for moments in (parent(birth), -parent(birth)):
+        null = np.linalg.svd(block(moments, birth))[2][-1]
+        unknowns = np.array([0.0, amplitude * null[1] / null[0], moments[3], birth])
+        for _ in range(30):
+            change = 1e-30
+            matrix = np.array([residual(unknowns + 1j * change * row).imag / change for row in np.eye(4)]).T
+            unknowns = unknowns - np.linalg.solve(matrix, residual(unknowns))
+        assert np.abs(residual(unknowns)).max() < 64 * np.finfo(float).eps
+        assert abs(unknowns[3] - birth) < 0.1
+        found.append(unknowns[3])
+    return found
+
+
+def test_branches_between_those_about_both_axes_come_down_where_both_are_alike():
+    """With the same curvature of the coupling: by the couplings at two small amplitudes, to the fourth order in them."""
+    weights = np.array([-0.72, -0.539, -0.759, -0.647])
+
+    def apart(first):
+        moved = np.append(first, weights[1:])
+        differences = [
+            np.subtract(*couplings_of_born(moved, amplitude, (3.1, 3.14))) / amplitude**2
+            for amplitude in (0.002, 0.001)
+        ]
+        return (4.0 * differences[1] - differences[0]) / 3.0
+
+    exact = brentq(apart, -0.75, -0.73, xtol=1e-12)
+    for multiple in (1, 2):
+        series = np.kron(weights, np.eye(1, multiple, multiple - 1)[0])
+        diagram = bifurcation_diagram(McKeanVlasov(Circle(), CosineSeries(series)), (1.2, 4.0), rates=False)
+        name = f"w{multiple}"
+        parents = [
+            curve(event, name, (-0.8, -0.65)) for event in diagram.events("branch point", f"{4 * multiple}-cluster")
+        ]
+        (point,) = [
+            each
+            for found in parents
+            for each in found.special_points
+            if each.type == "mode interaction" and abs(each.values[0] - exact) < 1e-3
+        ]
+        assert point.status == "converged"
+        assert point.values[0] == pytest.approx(exact, rel=1e-6)
+        assert point.upper - point.lower < 1e-11
+        between = [
+            curve(event, name, (-0.8, -0.65))
+            for event in diagram.events("branch point")
+            if diagram.branches[event.branch].label.startswith(f"{multiple}-cluster (2)")
+        ]
+        (end,) = [each for found in between for each in found.special_points]
+        assert (end.type, end.status) == ("mode interaction", "converged")
+        assert end.values == pytest.approx(point.values, rel=1e-11)
+        assert not any(found.warnings for found in between)
