@@ -127,9 +127,7 @@ def symmetric_parts(plane: Plane, state: AtState, involution: Involution | None)
     """
     basis = state.weighted.basis
     if involution is None:
-        # Where branches of both kinds that quarter a symmetry are alike, a state of one of them gains all of it.
-        for multiple in (2, 4):
-            yield part_of_symmetry(plane, state, multiple * basis.symmetry)
+        yield part_of_symmetry(plane, state, 2 * basis.symmetry)
         return
     own = state.unknown
     mean = 0.5 * (own + basis.image(own, involution))

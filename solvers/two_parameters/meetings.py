@@ -182,6 +182,11 @@ def _where_halved(
         else:
             found = births_beside(plane, born, symmetric, MEETINGS[kind])
             yield from _by_type(found, MEETINGS[kind]) if kind == "fold" else found
+    if kind == "branch point" and halved.involution is None:
+        # Where branches of both kinds that quarter a symmetry are alike, a state of one of them gains all of it.
+        quartered = part_of_symmetry(plane, born, 4 * born.weighted.basis.symmetry)
+        if np.any(quartered[1]):
+            yield from births_beside(plane, born, quartered, MEETINGS[kind])
 
 
 def _by_type(knots: Iterator[Knot], types: Sequence[str]) -> Iterator[Knot]:
