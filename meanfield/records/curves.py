@@ -48,9 +48,9 @@ class OrganisingPoint(Record):
     type
         ``tricritical``, where a fold curve and a first-order line leave a threshold; ``cusp``, where two fold
         curves end in each other; ``mode interaction``, where two thresholds cross, a fold and a branch point of a
-        branch meet, or branches born in several directions are alike; ``triple point``, where three states have equal free energy; ``end point``, where a
-        first-order line ends; ``Bogdanov-Takens``, where a curve of Hopf bifurcations, at which oscillations are
-        born, ends in one of densities with a current or of waves.
+        branch meet, or branches born in several directions are alike; ``triple point``, where three states have
+        equal free energy; ``end point``, where a first-order line ends; ``Bogdanov-Takens``, where a curve of Hopf
+        bifurcations, at which oscillations are born, ends in one of densities with a current or of waves.
     parameters : (str, str)
         The names of the two parameters.
     values : (2,) float

@@ -125,12 +125,17 @@ class Complement(_Class):
         return 4 * self.residue % self.symmetry == 0 and self.squares is not None
 
     @property
+    def thirds(self) -> bool:
+        """Whether perturbations leave a third of the symmetry, and their squares have a part along them."""
+        return self.symmetry == 3 * math.gcd(self.symmetry, self.residue) and self.residue > 0
+
+    @property
     def untold(self) -> str:
         """Empty: cosines and sines of other classes are images of each other up to the fifth power."""
         return ""
 
     def integral(self, measure: Measure, degrees: Integers, factors: Floats) -> float:
-        """Return the integral of the product of sums over some degrees, an even number of them, (k, size).
+        """Return the integral of the product of sums over some degrees, (k, size), of sines an even number of them.
 
         By values: where a state is nearly a point they vanish with the distance from it, and moments cancel.
         """
@@ -219,6 +224,11 @@ class HalvedPeriod(_Class):
     @property
     def quarters(self) -> bool:
         """False: there is one kind of branches."""
+        return False
+
+    @property
+    def thirds(self) -> bool:
+        """False: they leave half of the symmetry."""
         return False
 
     @property

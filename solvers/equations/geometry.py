@@ -219,6 +219,10 @@ class Complement(Protocol):
         """Whether there are two kinds of such branches, about two axes of a state on the circle."""
 
     @property
+    def thirds(self) -> bool:
+        """Whether perturbations leave a third of the symmetry of a state on the circle, as their squares do."""
+
+    @property
     def untold(self) -> str:
         """Why the shape of the branches born as pitchforks is not known; empty if it is."""
 

@@ -114,6 +114,11 @@ class AzimuthalComplement(NamedTuple):
         return False
 
     @property
+    def thirds(self) -> bool:
+        """False: there is no symmetry but an axis."""
+        return False
+
+    @property
     def untold(self) -> str:
         """Why the shape of the branches born as pitchforks is not known; empty if it is."""
         if self.pitchfork and not self._alike:
@@ -225,6 +230,11 @@ class GroupComplement(NamedTuple):
     @property
     def quarters(self) -> bool:
         """False: one class has one kind of branches."""
+        return False
+
+    @property
+    def thirds(self) -> bool:
+        """False: a simple direction has no such squares in its class that are looked at."""
         return False
 
     @property

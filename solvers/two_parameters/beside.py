@@ -119,15 +119,17 @@ def ends_beside(plane: Plane, state: AtState, symmetric: Symmetric, other: AtSta
     yield from _found(equation, np.concatenate([other.unknown, b, [x]]), q, "end point")
 
 
-def symmetric_parts(plane: Plane, state: AtState, involution: Involution | None) -> Iterator[Symmetric]:
-    """Yield the mean of a state and its image, by a transformation or half a period, as more symmetric states.
+def symmetric_parts(
+    plane: Plane, state: AtState, involution: Involution | None, multiple: int
+) -> Iterator[Symmetric]:
+    """Yield the mean of a state and its images, by a transformation or parts of a period, as more symmetric states.
 
     Beside a state about an axis the mean may differ from one about it by less than from the state itself. Where it
     does by more it is a state of its own, or the axis comes about later: the part about it is second then.
     """
     basis = state.weighted.basis
     if involution is None:
-        yield part_of_symmetry(plane, state, 2 * basis.symmetry)
+        yield part_of_symmetry(plane, state, multiple * basis.symmetry)
         return
     own = state.unknown
     mean = 0.5 * (own + basis.image(own, involution))

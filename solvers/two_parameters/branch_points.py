@@ -37,7 +37,7 @@ from .starts import MOVED, Start, first_point, located
 from .states import AtState
 from .system import Borders, System
 from .tested import Blurred, Margins, Tests
-from .turning import Turning, about_other_axis, turning
+from .turning import Turning, about_other_axis, quadratic, turning
 from .unknowns import basis_of, in_group, moments_from, packed_moments, uneven_basis, unknown_among
 
 # A direction is simple in a class where all others are farther from neutral by so much.
@@ -128,7 +128,15 @@ class BranchPointEquation(SingularEquation):
             found |= {("tricritical", other): Blurred(partial(_turning_of, self, other)) for other in kinds}
             if self.complement.quarters:
                 found["mode interaction", ALIKE] = Blurred(partial(_apart_of, self))
+        if self.complement.thirds and not self.plane.problem.lacks(Capability.GIBBS_MAP):
+            found["mode interaction", ALIKE] = self._quadratic
         return found
+
+    def _quadratic(self, point: Point) -> float:
+        """Return a number that vanishes where branches of both signs, of a third of the symmetry, are alike."""
+        found = self.system(point.unknowns_on(self)[0], point.q)
+        assert isinstance(found, BranchPointSystem)
+        return quadratic(found.block, found.null)
 
     def margins(self, point: Point) -> Margins:
         """Return the determinants of J of the state, zero at its folds, and of the blocks of other classes."""

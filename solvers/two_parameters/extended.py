@@ -50,10 +50,14 @@ ODD_MULTIPLES, RETAINED = (3, 5, 7), 0.01
 
 
 class Halving(NamedTuple):
-    """A state of a curve, by its number, and the transformation to its image: None for half a period."""
+    """A state of a curve, by its number, and the transformation to its image: None for a part of a period.
+
+    ``multiple`` tells of how many parts: half a period, or a third of it.
+    """
 
     state: int
     involution: Involution | None = None
+    multiple: int = 2
 
 
 def layout_of(bases: Iterable[Basis]) -> Layout:
@@ -258,17 +262,28 @@ class ExtendedEquation(StationaryEquation):
 
     def halvings(self, point: Point) -> Iterator[Halving]:
         """Yield the states with the images by transformations that are their own inverses."""
-        geometry = solvers_of(self.plane.problem).geometry
         for place, basis in enumerate(self.bases):
             if basis.even:
-                # A confinement may tell a state from its image by half a period, and on spheres there is one only.
-                doubled = 2 * basis.symmetry
-                turns = doubled == geometry.symmetry(doubled) and self.plane.confining_symmetry % doubled == 0
-                if turns and self._odd[place].size:
+                if self._turns_by(2, basis) and self._odd[place].size:
                     yield Halving(place)
                 continue
             own = point.b[self.places(place)]
             yield from (Halving(place, each) for each in basis.involutions(own))
+
+    def thirds(self) -> Iterator[Halving]:
+        """Yield the states with the images by a third of a period, which a curve passes where they become one."""
+        for place, basis in enumerate(self.bases):
+            if basis.even and self._turns_by(3, basis):
+                yield Halving(place, multiple=3)
+
+    def _turns_by(self, multiple: int, basis: Basis) -> bool:
+        """Return whether a part of the period of a state takes it to an image.
+
+        A confinement may tell them apart, and on spheres there is one period only.
+        """
+        larger = multiple * basis.symmetry
+        known = solvers_of(self.plane.problem).geometry.symmetry(larger)
+        return larger == known and self.plane.confining_symmetry % larger == 0
 
     def _is_halved(self, last: Point, point: Point, halving: Halving) -> bool:
         place = halving.state
@@ -387,7 +402,7 @@ class ExtendedEquation(StationaryEquation):
     def _broken(self, own: Floats, halving: Halving) -> Floats:
         basis = self.bases[halving.state]
         if halving.involution is None:
-            return np.where(basis.degrees // basis.symmetry % 2, own, 0.0)
+            return np.where(basis.degrees // basis.symmetry % halving.multiple, own, 0.0)
         return 0.5 * (own - basis.image(own, halving.involution))
 
     def separation(self, point: Point) -> Floats:

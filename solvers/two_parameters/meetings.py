@@ -53,7 +53,8 @@ def meeting_short_of(side: Side, plane: Plane) -> Knot | None:
     """
     last = side.knots[-1].point
     equation = extended(last)
-    sizes = {halving: length(equation.broken(last, halving), 0.0) for halving in equation.halvings(last)}
+    turned = (*equation.halvings(last), *equation.thirds())
+    sizes = {halving: length(equation.broken(last, halving), 0.0) for halving in turned}
     near = [halving for halving, size in sizes.items() if 0.0 < size <= SMALL]
     if not near:
         return None
@@ -170,7 +171,7 @@ def _where_halved(
     others = list(states)
     born = others.pop(halved.state)
     kind = extended(side.knots[-1].point).kind
-    for symmetric in symmetric_parts(plane, born, halved.involution):
+    for symmetric in symmetric_parts(plane, born, halved.involution, halved.multiple):
         if symmetric[0].profiles is not None and not plane.zonal:
             # No state has an axis that the confinement has at no other point of the plane.
             return

@@ -114,6 +114,30 @@ def turning(block: ComplementaryBlock, null: Borders, plane: Plane, last: int, *
     return Turning(-0.25 * product / (linear * square), 0.0, alike * beside)
 
 
+def quadratic(block: ComplementaryBlock, null: Borders) -> float:
+    r"""Return a positive multiple of the coefficient of the square of the amplitude along born branches.
+
+    It is the change of :math:`\langle\chi\rangle` in second order, :math:`\tfrac{1-s}{2}\langle\chi g^2\rangle`.
+    Where a third of a symmetry is left it vanishes by no symmetry, and where it does the branches of both signs are
+    alike to that order.
+
+    Parameters
+    ----------
+    block
+        The singular block.
+    null : ((size,) float, (size,) float)
+        The null vectors u and psi.
+    """
+    state, complement, degrees = block.state, block.complement, block.degrees
+    basis = state.weighted.basis
+    fine = state.on(basis.resized(basis.cells, complement.nodes(basis, degrees)), state.coefficients, state.unknown)
+    second = fine.measure(2)
+    chi, phi = block.weights * null[1], block.coefficients.attractions * null[0] / block.weights
+    sizes = [complement.integral(second, degrees, np.array([each, each])) for each in (chi, phi)]
+    third = complement.integral(second, degrees, np.array([chi, phi, phi]))
+    return float(0.5 * (1.0 - state.saturation) * third / (np.sqrt(sizes[0]) * sizes[1]))
+
+
 def about_other_axis(block: ComplementaryBlock, null: Borders, plane: Plane) -> tuple[ComplementaryBlock, Borders]:
     """Return the block and its null vectors about the other reflection axis of a state on the circle."""
     state, degrees = block.state, block.degrees

@@ -7,7 +7,7 @@ import pytest
 from scipy.optimize import brentq
 from scipy.special import eval_gegenbauer, lpmv, roots_gegenbauer
 
-from meanfield import Circle, CosineSeries, GegenbauerSeries, McKeanVlasov, SoftmaxAttention, Sphere
+from meanfield import Circle, CosineSeries, GegenbauerSeries, McKeanVlasov, Outcome, SoftmaxAttention, Sphere
 from meanfield.equations import equation_of
 from solvers import bifurcation_diagram, curve
 from solvers.bases import InvariantBasis
@@ -437,3 +437,49 @@ def test_branches_between_those_about_both_axes_come_down_where_both_are_alike()
         assert (end.type, end.status) == ("mode interaction", "converged")
         assert end.values == pytest.approx(point.values, rel=1e-11)
         assert not any(found.warnings for found in between)
+
+
+def test_lines_end_where_branches_of_both_signs_that_leave_a_third_of_a_symmetry_are_alike():
+    """The free energy along them has no cubic part there: by quadrature of the third power of the direction."""
+    weights = np.array([0.112, -0.416, -1.08, 0.118, -0.535, -0.332])
+    waves = np.cos(np.outer(np.arange(1, 7), 2.0 * np.pi * np.arange(256) / 256))
+    own, others = waves[[2, 5]], waves[[0, 1, 3, 4]]
+
+    def parent(moved, coupling):
+        moments = np.array([0.7, 0.4])
+        for _ in range(4000):
+            values = np.exp(-coupling * (moved[[2, 5]] * moments) @ own)
+            moments, before = own @ values / values.sum(), moments
+            if np.abs(moments - before).max() < 1e-15:
+                break
+        return values / values.sum()
+
+    def block(moved, coupling):
+        density = parent(moved, coupling)
+        return np.eye(4) + coupling * (others * density) @ others.T * moved[[0, 1, 3, 4]]
+
+    def birth(moved):
+        return brentq(lambda coupling: np.linalg.det(block(moved, coupling)), 2.4, 2.7, xtol=1e-14)
+
+    def cubic(last):
+        moved = np.append(weights[:5], last)
+        coupling = birth(moved)
+        null = np.linalg.svd(block(moved, coupling))[2][-1]
+        direction = (np.sign(null[0]) * moved[[0, 1, 3, 4]] * null) @ others
+        return parent(moved, coupling) @ direction**3
+
+    exact = brentq(cubic, -0.35, -0.15, xtol=1e-14)
+    place = exact, birth(np.append(weights[:5], exact))
+    diagram = bifurcation_diagram(McKeanVlasov(Circle(), CosineSeries(weights)), (1.5, 4.0), rates=False)
+    (start,) = diagram.events("branch point", "3-cluster")
+    (point,) = curve(start, "w6", (-0.45, -0.1)).special_points
+    assert (point.type, point.status) == ("mode interaction", "converged")
+    assert point.values == pytest.approx(place, rel=1e-11)
+    assert point.lower <= point.values[0] <= point.upper
+    (start,) = diagram.events("transition")
+    line = curve(start, "w6", (-0.45, -0.1))
+    assert line.warnings == ()
+    assert Outcome.JOINED_BRANCH in (line.outcome, line.first_outcome)
+    (end,) = line.special_points
+    assert (end.type, end.status) == ("end point", "converged")
+    assert end.values == pytest.approx(place, rel=1e-11)
