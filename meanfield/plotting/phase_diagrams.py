@@ -262,7 +262,7 @@ def _lowest_beside(
     passing = [any(_distance_from(piece[np.newaxis], end) <= ON_CURVE for end in ends) for piece in pieces]
     parts = np.cumsum(passing | ~stable)
     inside = np.all((pieces >= 0.0) & (pieces <= 1.0), axis=(1, 2))
-    return np.isin(parts, parts[lowest]) & stable & ~np.array(passing) & inside
+    return np.asarray(np.isin(parts, parts[lowest]) & stable & ~np.array(passing) & inside)
 
 
 def _rises(curve: Curve) -> bool:
