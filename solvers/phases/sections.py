@@ -122,7 +122,7 @@ class Section:
         """Return what is stable at a height in units of the window, None where a stable state is not known.
 
         So it is beyond the end of a stable branch that was left, and where none is stable although a free energy
-        has a minimiser, or although branches born of a stable one were not followed.
+        has a minimiser, although branches born of a stable one were not followed, or no branch was so far.
         """
         coupling, ordered = height * self._unit, has_free_energy(self.diagram.problem)
         found = [
@@ -131,10 +131,14 @@ class Section:
             for gap in _gaps(piece, coupling)
             if np.isfinite(gap)
         ]
-        missing = not found and (ordered or _leaves_out(self.diagram))
+        missing = not found and (ordered or _leaves_out(self.diagram) or not self._reaches(coupling))
         if missing or any(_goes_on_to(piece, coupling) for piece in self._pieces):
             return None
         return Phase.of([name for _, name in sorted(found)], ordered=ordered)
+
+    def _reaches(self, coupling: float) -> bool:
+        """Return whether a branch, stable or not, was followed to a coupling."""
+        return any(_gaps(piece, coupling) for piece in self._every)
 
     def lowest(self, height: float, problem: Equation) -> CurvePoint | None:
         """Return the stable state of least free energy at a height as a point of a line, with another equation."""

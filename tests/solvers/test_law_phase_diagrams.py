@@ -86,3 +86,12 @@ def test_no_region_is_without_a_stable_state_where_a_branch_was_not_followed():
     )
     assert any("not all branches born on primary" in warning for warning in diagram.warnings)
     assert {(region.minimiser, region.stable) for region in diagram.regions} == {("primary", 1), ("", None)}
+
+
+def test_no_region_is_without_a_stable_state_where_no_branch_was_followed():
+    """The state of weak coupling needs more modes than are followed before it comes to the window."""
+    field = External.from_expression("h*cos(t - 0.4) + 0.08*cos(2*t)", h=0.3)
+    problem = equation_of(Circle(), NormalisedAttention(1.5), confinement=field)
+    diagram = phase_diagram(problem, ("confinement_h", (0.18, 0.2)), coupling=(1.9, 2.3), sections=1, examine=False)
+    assert any("primary, which is outside the interval" in warning for warning in diagram.warnings)
+    assert [(region.minimiser, region.stable) for region in diagram.regions] == [("", None)]
