@@ -233,7 +233,36 @@ def _separates(diagram: PhaseDiagram, curve: Curve, track: Floats) -> NDArray[np
         )
         for place, first, height in zip(middles, 0.5 * (x[1:] + x[:-1]), 0.5 * (y[1:] + y[:-1]), strict=True)
     ]
-    return np.array(found, dtype=bool)
+    strong = np.array(found, dtype=bool)
+    stable = np.array([0 in curve.unstable[int(place) : int(place) + 2] for place in middles])
+    return strong | _lowest_beside(diagram, curve, track, strong, stable) if _is_alike(curve) else strong
+
+
+def _is_alike(curve: Curve) -> bool:
+    """Return whether a curve is a first-order line between two states of one name."""
+    names = curve.label.removeprefix("transition ").split(" | ")
+    return curve.type == "transition" and len(names) == 2 and names[0] == names[1]
+
+
+def _lowest_beside(
+    diagram: PhaseDiagram, curve: Curve, track: Floats, lowest: NDArray[np.bool_], stable: NDArray[np.bool_]
+) -> NDArray[np.bool_]:
+    """Return the stable pieces of a line whose states are the lowest as they are on known pieces, (n - 1,).
+
+    Where more than two states are stable no name of a region tells which are the lowest. Those of a line are along
+    it up to a triple point, where a third has their free energy, or where one becomes unstable.
+    """
+    ends = [
+        scaled_point(diagram, point)
+        for point in diagram.special_points
+        if point.type in ("triple point", "end point")
+    ]
+    places = scaled(diagram, track)
+    pieces = np.stack([places[:-1], places[1:]], axis=1)
+    passing = [any(_distance_from(piece[np.newaxis], end) <= ON_CURVE for end in ends) for piece in pieces]
+    parts = np.cumsum(passing | ~stable)
+    inside = np.all((pieces >= 0.0) & (pieces <= 1.0), axis=(1, 2))
+    return np.asarray(np.isin(parts, parts[lowest]) & stable & ~np.array(passing) & inside)
 
 
 def _rises(curve: Curve) -> bool:
@@ -265,8 +294,7 @@ def _separates_at(
     if below is None or above is None or curve.type != "transition":
         return below is not above
     # Two stable states of one name may exchange their order as well, which no name of a region shows.
-    names = curve.label.removeprefix("transition ").split(" | ")
-    alike = len(names) == 2 and names[0] == names[1] and 0 in curve.unstable[place : place + 2]
+    alike = _is_alike(curve) and 0 in curve.unstable[place : place + 2]
     return below.minimiser != above.minimiser or (alike and below.stable == above.stable == 2)
 
 

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from meanfield import Branch, CurvePoint, Diagram, Equation, MeanfieldError
+from meanfield import Branch, CurvePoint, Diagram, Equation, MeanfieldError, Outcome
 from meanfield.equations import Interaction, has_free_energy
 from meanfield.records import FREE_ENERGY_GAP, segments
 
@@ -30,6 +30,8 @@ BISECTIONS, TRIED = 50, 24
 SAME_GAP = 1e-4
 # Relaxations are made at the strongest couplings less this share, which branches pass that leave there.
 INSIDE = 1e-6
+# A branch that joins another does so at its branch point, whose coupling it has to this share.
+JOINED = 1e-6
 # Generations of branches, and as many more as there are where some are left out.
 DEPTHS = 2, 3, 4
 
@@ -120,7 +122,7 @@ class Section:
         """Return what is stable at a height in units of the window, None where a stable state is not known.
 
         So it is beyond the end of a stable branch that was left, and where none is stable although a free energy
-        has a minimiser.
+        has a minimiser, although branches born of a stable one were not followed, or no branch was so far.
         """
         coupling, ordered = height * self._unit, has_free_energy(self.diagram.problem)
         found = [
@@ -129,9 +131,14 @@ class Section:
             for gap in _gaps(piece, coupling)
             if np.isfinite(gap)
         ]
-        if (ordered and not found) or any(_goes_on_to(piece, coupling) for piece in self._pieces):
+        missing = not found and (ordered or _leaves_out(self.diagram) or not self._reaches(coupling))
+        if missing or any(_goes_on_to(piece, coupling) for piece in self._pieces):
             return None
         return Phase.of([name for _, name in sorted(found)], ordered=ordered)
+
+    def _reaches(self, coupling: float) -> bool:
+        """Return whether a branch, stable or not, was followed to a coupling."""
+        return any(_gaps(piece, coupling) for piece in self._every)
 
     def lowest(self, height: float, problem: Equation) -> CurvePoint | None:
         """Return the stable state of least free energy at a height as a point of a line, with another equation."""
@@ -214,6 +221,18 @@ def _pieces(diagram: Diagram, branch: Branch) -> list[_Piece]:
         )
         for start, stop, kind in segments(branch, np.sign(branch.unstable))
     ]
+
+
+def _leaves_out(diagram: Diagram) -> bool:
+    """Return whether a stable state becomes unstable where others are born of which none was followed."""
+    joining = [float(each.coupling[-1]) for each in diagram.branches if each.outcome is Outcome.JOINED_BRANCH]
+    return any(
+        event.type == "branch point"
+        and 0 in (event.unstable_before, event.unstable_after)
+        and not any(branch.parent == index for branch in diagram.branches)
+        and not np.any(np.abs(np.array(joining) - float(event.coupling)) <= JOINED * abs(float(event.coupling)))
+        for index, event in enumerate(diagram.special_points)
+    )
 
 
 def _is_left(piece: _Piece) -> bool:

@@ -104,13 +104,23 @@ class HarmonicPerturbations:
     def block(self, point: Point, block: HarmonicClass) -> BlockMatrix:
         """Return the matrix of a class at a point, with the eigenvalues of rotations moved to one."""
         equation = point.equation
-        places = np.array(block.places)
+        places = self.places(block)
+        if not places.size:
+            return BlockMatrix(np.zeros((0, 0)), places, 0)
         seen = self._seen_at(point)
         own = seen.means(places) if block.own else None
         matrix, repulsive = equation.perturbed(point.q, seen.products(block), self.relative[places], own)
         if seen.rotations is not None:
             matrix += seen.rotations[places] @ seen.rotations[places].T
         return BlockMatrix(matrix, self.basis.degrees[places], repulsive)
+
+    def places(self, block: HarmonicClass) -> Integers:
+        """Return the places of the harmonics of a class that another problem may have given, none if none is in it.
+
+        Along a parameter of the potential the degrees that are significant change.
+        """
+        own = next((known for known in self.classes if known == block), None)
+        return np.array(() if own is None else own.places, dtype=np.int64)
 
     def beside_own(self, point: Point) -> list[BlockMatrix]:
         """Return the matrices of the parts of the class of the branch that are orthogonal to its own modes."""
@@ -161,7 +171,7 @@ class HarmonicPerturbations:
     def rotations(self, point: Point, block: HarmonicClass) -> int:
         """Return the number of rotation modes in a class, the trace of their projector."""
         moved = self._seen_at(point).rotations
-        return 0 if moved is None else round(float((moved[list(block.places)] ** 2).sum()))
+        return 0 if moved is None else round(float((moved[self.places(block)] ** 2).sum()))
 
     def _seen_at(self, point: Point) -> "_Seen":
         """Return the moments, products and rotations of a point, cached for the last points."""
@@ -178,7 +188,7 @@ class HarmonicPerturbations:
         """Return the products of a class, sorted by order, and the places of its own harmonics among them."""
         assert self.waves is not None
         if block not in self._products:
-            degree, order, sine = (column[list(block.places)] for column in self.listed)
+            degree, order, sine = (column[self.places(block)] for column in self.listed)
             ranked = np.lexsort((degree, order))
             products = ClassProducts(self.waves, degree[ranked], order[ranked], bool(sine[0]))
             self._products[block] = products, np.argsort(ranked)
@@ -206,7 +216,7 @@ class _Seen:
     def products(self, block: HarmonicClass) -> Floats:
         """Return the means of the products of the harmonics of a class."""
         if self._modes.waves is None:
-            places = np.array(block.places)
+            places = self._modes.places(block)
             inside: Floats = self._all()[np.ix_(places, places)]
             return inside
         if self._waves is None:

@@ -141,7 +141,8 @@ def broken_symmetry(point: Point, kernels: Iterable[tuple[HarmonicClass, Floats]
     found: list[Birth] = []
     for block, kernel in kernels:
         change = np.zeros(modes.basis.degrees.size)
-        change[list(block.places)] = kernel / modes.roots[list(block.places)]
+        places = modes.places(block)
+        change[places] = kernel / modes.roots[places]
         change /= np.linalg.norm(change)
         if np.linalg.norm(change - (known @ change) @ known) <= SAME_FUNCTION:
             continue

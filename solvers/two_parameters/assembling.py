@@ -33,6 +33,8 @@ from .uniform_ends import STOPPED, drop_rounding, passed_uniform, uniform_end, z
 FIRST_STEP = 0.01
 # A side whose states are of this size may have stopped beside the uniform one.
 SMALL = 0.1
+# A curve that stops because of values that are not admissible is nearer to them than this, by halved steps.
+BEYOND = 1e-8
 BEFORE_END = "the curve ends less than a step before the end of the interval, beyond which its states meet others"
 # The moments of the uniform state.
 UNIFORM = np.ones(1), np.zeros(1)
@@ -300,7 +302,7 @@ def _range(knots: list[Knot], name: str) -> str:
 
 def _set_arrival(side: Side, plane: Plane) -> None:
     """Say of a side that stopped, or was cut, at which mode it arrives where it leads to the uniform state."""
-    if side.outcome in STOPPED or side.cut:
+    if (side.outcome in STOPPED or side.cut) and extended(side.knots[-1].point).kind != "threshold":
         side.arrival = _small(side, plane)
     if plane.confined and side.arrival is not None:
         drop_rounding(side, plane)
@@ -314,7 +316,23 @@ def _stopped_short(side: Side, plane: Plane) -> list[str]:
         return []
     values = zip(plane.names, side.knots[-1].place.values, strict=True)
     place = ", ".join(f"{name} = {float(value):.6g}" for name, value in values)
+    if why := _inadmissible_beyond(side, plane):
+        return [f"the curve ends at {place}, beyond which there is no such problem: {why}"]
     return [f"the curve ends at {place}: {side.outcome}"]
+
+
+def _inadmissible_beyond(side: Side, plane: Plane) -> str:
+    """Return why the two parameters are not admissible right beyond a side, empty if they are."""
+    point = side.knots[-1].point
+    x = float(point.b[-1] + BEYOND * point.solution.tangent_b[-1])
+    q = float(point.q + BEYOND * point.solution.tangent_q)
+    try:
+        plane.law_at(x, q)
+        plane.noise_at(x, q)
+        plane.at(x, q)
+    except InvalidInput as error:
+        return str(error)
+    return ""
 
 
 def _small(side: Side, plane: Plane) -> int | None:

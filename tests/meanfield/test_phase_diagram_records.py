@@ -181,6 +181,36 @@ def test_the_legend_says_what_faint_curves_are_where_there_are_any():
         assert bool(faint) == ("no stable state changes" in shown) == expected
 
 
+@pytest.mark.parametrize("kind", [None, "end point", "triple point", "tricritical"])
+def test_lines_between_states_of_one_name_are_bold_up_to_where_a_third_is_as_low(kind):
+    """They are the lowest where no others are stable, left of 3, and so beside it; no name of a region tells."""
+    line = dataclasses.replace(LINE, label="transition 1-cluster | 1-cluster", special_points=())
+    beta = np.array([2.5, 3.0, 3.0, 4.0])
+    height = np.interp(beta, line.first, line.relative_coupling)
+    regions = tuple(
+        dataclasses.replace(
+            DIAGRAM.regions[1], stable=stable, first=beta[part], lower=lower[part], upper=upper[part],
+            strip=np.zeros(2, dtype=int), found_stable=stable, agrees=True,
+        )
+        for stable, part in ((2, slice(2)), (3, slice(2, 4)))
+        for lower, upper in ((np.full(4, 0.5), height), (height, np.full(4, 1.5)))
+    )  # fmt: skip
+    place = float(np.interp(3.5, line.first, line.relative_coupling))
+    point = dataclasses.replace(
+        LINE.special_points[0], type=kind or "cusp", values=np.array([3.5, 0.0]), relative_coupling=place
+    )
+    points = () if kind is None else (point,)
+    drawn = dataclasses.replace(
+        DIAGRAM, curves=(line,), origins=("",), special_points=points, regions=regions
+    ).plot()
+    bold = [piece.get_xdata() for piece in drawn.get_lines() if piece.get_gid() and piece.get_color() != "0.62"]
+    (places,) = bold
+    ends = 3.5 if kind in ("end point", "triple point") else 4.0
+    assert places.min() == 2.5
+    # To a piece of the line, between whose points it is drawn, a twelfth of the distance of its points.
+    assert places.max() == pytest.approx(ends, abs=1.5 / 4 / 12)
+
+
 @pytest.mark.parametrize("apart", [0.0, 0.03, 0.06])
 def test_names_of_neighbouring_points_are_nearest_to_their_own_markers(apart):
     (point,) = LINE.special_points

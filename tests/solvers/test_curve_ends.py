@@ -13,6 +13,7 @@ from meanfield import (
     InvalidInput,
     KellerSegel,
     McKeanVlasov,
+    Outcome,
     Sphere,
     Transformer,
 )
@@ -187,3 +188,30 @@ def test_curves_from_beside_a_tricritical_point_end_in_it(seed):
         assert found.warnings == ()
         # It does not go on along the threshold.
         assert np.abs(found.first - point.value).min() == np.abs(found.first[[0, -1]] - point.value).min()
+
+
+def test_a_threshold_stops_where_its_second_parameter_is_not_admissible():
+    """Mode 1 is critical at a noise in proportion to 1/(1 + s^2), of the screening s down to zero."""
+    problem = McKeanVlasov(Circle(), KellerSegel(0.5))
+    diagram = bifurcation_diagram(problem, relative=(0.9, 1.1), depth=0, rates=False)
+    (start,) = diagram.events("branch point")
+    found = curve(start, "noise", (0.2, 4.0), against="screening")
+    noise, screening = found.values.T
+    np.testing.assert_allclose(noise * (1.0 + screening**2), 1.25, rtol=1e-12)
+    assert sorted((found.first_outcome, found.outcome), key=str) == [
+        Outcome.STEP_TOO_SMALL,
+        Outcome.LEFT_INTERVAL,
+    ]
+    assert float(screening.min()) < 1e-8
+    (warning,) = found.warnings
+    assert "beyond which there is no such problem: screening must be 0 or a positive number" in warning
+
+
+def test_a_curve_of_states_says_where_its_second_parameter_is_not_admissible():
+    field = CosineSeries((0.0, 0.0214))
+    problem = McKeanVlasov(Circle(), HegselmannKrause(2.6), confinement=field)
+    diagram = bifurcation_diagram(problem, (1.3, 1.6), rates=False)
+    found = curve(diagram.events("branch point")[0], "confinement_w1", (0.0, 0.4), against="radius")
+    assert np.pi - 1e-8 < found.values[:, 1].max() <= np.pi
+    assert len(found.warnings) == 1
+    assert "radius = 3.14159, beyond which there is no such problem: radius must be in (0, pi]" in found.warnings[0]

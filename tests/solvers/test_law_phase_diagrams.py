@@ -8,6 +8,7 @@ import pytest
 
 from meanfield import (
     Circle,
+    CosineSeries,
     External,
     NormalisedAttention,
     SoftmaxAttention,
@@ -75,3 +76,22 @@ def test_pictures_do_not_speak_of_a_lowest_state():
     texts = [text.get_text() for legend in ax.figure.findobj(mpl.legend.Legend) for text in legend.get_texts()]
     assert any(text.startswith("stable: ") for text in texts)
     assert not any("lowest" in text for text in texts)
+
+
+def test_no_region_is_without_a_stable_state_where_a_branch_was_not_followed():
+    """States are born there that are not even and carry a current, of which at (0.1, 3.5) one is stable."""
+    problem = equation_of(Circle(), NormalisedAttention(-2.0), confinement=CosineSeries((0.1, 0.08)))
+    diagram = phase_diagram(
+        problem, ("confinement_w1", (0.09, 0.11)), coupling=(3.2, 3.6), sections=1, examine=False
+    )
+    assert any("not all branches born on primary" in warning for warning in diagram.warnings)
+    assert {(region.minimiser, region.stable) for region in diagram.regions} == {("primary", 1), ("", None)}
+
+
+def test_no_region_is_without_a_stable_state_where_no_branch_was_followed():
+    """The state of weak coupling needs more modes than are followed before it comes to the window."""
+    field = External.from_expression("h*cos(t - 0.4) + 0.08*cos(2*t)", h=0.3)
+    problem = equation_of(Circle(), NormalisedAttention(1.5), confinement=field)
+    diagram = phase_diagram(problem, ("confinement_h", (0.18, 0.2)), coupling=(1.9, 2.3), sections=1, examine=False)
+    assert any("primary, which is outside the interval" in warning for warning in diagram.warnings)
+    assert [(region.minimiser, region.stable) for region in diagram.regions] == [("", None)]

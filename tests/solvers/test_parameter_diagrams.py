@@ -10,6 +10,7 @@ from meanfield import (
     Circle,
     CosineSeries,
     External,
+    GegenbauerSeries,
     HegselmannKrause,
     InvalidInput,
     Kuramoto,
@@ -27,6 +28,8 @@ from meanfield.records import parameter_column
 from solvers import bifurcation_diagram, stationary_states
 from solvers.branches.passing import passing_branches, register_about
 from solvers.domains import solvers_of
+from solvers.sphere.groups import TETRAHEDRAL
+from solvers.sphere.harmonics import HarmonicPerturbations
 
 # Relative accuracy promised for located points, and that of states.
 LOCATED, STATE = 1e-12, 1e-11
@@ -316,3 +319,34 @@ def test_branches_have_their_states_at_the_couplings_of_their_own_points():
     for coupling in (np.nextafter(fold, 0.0), fold, np.nextafter(fold, 1.0)):
         assert states_at(coupling)[0] == 1
     assert not any("resolve" in text for text in register.warnings)
+
+
+def test_degrees_that_act_on_part_of_the_interval_only():
+    # States without an axis; at the end 0 of the interval the degree of the parameter acts on nothing.
+    problem = McKeanVlasov(Sphere(3), GegenbauerSeries((0.0, 0.0, -1.0, 0.0, -0.3)), coupling=7.6)
+    events = [
+        [
+            (found.branches[event.branch].label, event.type, float(event.value), event.unstable_before)
+            for event in found.special_points
+            if event.type != "endpoint"
+        ]
+        for found in (
+            bifurcation_diagram(problem, interval, parameter="w4", depth=1, rates=False)
+            for interval in ((0.0, 0.02), (-0.005, 0.02))
+        )
+    ]
+    ((label, kind, value, unstable),) = events[0]
+    assert (label, kind) == ("D_3h 3", "branch point")
+    assert events[1] == [(label, kind, pytest.approx(value, rel=1e-9), unstable)]
+
+
+def test_classes_of_harmonics_are_found_among_other_degrees():
+    group = TETRAHEDRAL
+    few, many = (
+        HarmonicPerturbations(McKeanVlasov(Sphere(3), GegenbauerSeries(w)), group, 3)
+        for w in ((0.0, 0.0, -1.0), (0.0, 0.4, -1.0, -0.2))
+    )
+    for block in many.classes:
+        degrees = many.basis.degrees[many.places(block)]
+        np.testing.assert_array_equal(few.basis.degrees[few.places(block)], degrees[degrees == 3])
+        np.testing.assert_array_equal(many.places(block), block.places)
