@@ -132,6 +132,18 @@ class BranchPointEquation(SingularEquation):
             found["mode interaction", ALIKE] = self._quadratic
         return found
 
+    def tests_between(self, last: Point, point: Point) -> Tests:
+        """Return those of the functions that tell organising points between two points.
+
+        Where the state passes through the uniform one, as its confinement changes its sign, branches in all
+        directions are alike, also between the axes: what tells them apart vanishes there like a power of the state.
+        """
+        found = self.tests
+        before, after = (each.unknowns_on(self)[0][:-1] for each in (last, point))
+        if before @ after < 0.0:
+            found.pop(("mode interaction", ALIKE), None)
+        return found
+
     def _quadratic(self, point: Point) -> float:
         """Return a number that vanishes where branches of both signs, of a third of the symmetry, are alike."""
         found = self.system(point.unknowns_on(self)[0], point.q)

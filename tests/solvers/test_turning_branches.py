@@ -7,7 +7,16 @@ import pytest
 from scipy.optimize import brentq
 from scipy.special import eval_gegenbauer, lpmv, roots_gegenbauer
 
-from meanfield import Circle, CosineSeries, GegenbauerSeries, McKeanVlasov, Outcome, SoftmaxAttention, Sphere
+from meanfield import (
+    Circle,
+    CosineSeries,
+    External,
+    GegenbauerSeries,
+    McKeanVlasov,
+    Outcome,
+    SoftmaxAttention,
+    Sphere,
+)
 from meanfield.equations import equation_of
 from solvers import bifurcation_diagram, curve
 from solvers.bases import InvariantBasis
@@ -15,7 +24,7 @@ from solvers.domains import solvers_of
 from solvers.sphere.groups import OCTAHEDRAL
 from solvers.two_parameters import plane, unknowns
 from solvers.two_parameters.at_place import block_at, state_at
-from solvers.two_parameters.turning import about_other_axis, turning
+from solvers.two_parameters.turning import about_other_axis, quadratic, turning
 
 RANDOM = np.random.default_rng(14)
 # Coefficients of powers of the amplitude come from values on a circle of this radius around zero.
@@ -268,6 +277,33 @@ def compare(given, grid, places, squares, density=np.exp, saturation=0.0):
         assert found.value == pytest.approx(-0.25 * third / (linear * square) * determinant, rel=1e-10)
 
 
+@pytest.mark.parametrize("symmetry", [3, 6])
+@pytest.mark.parametrize("law", [CosineSeries(-RANDOM.uniform(0.2, 1.0, 8)), SoftmaxAttention(3.0)])
+def test_second_orders_that_leave_a_third_of_a_symmetry_are_those_of_quadrature(law, symmetry):
+    """By values of the density of a state at random moments along a random direction; signs are those of chi."""
+    problem = equation_of(Circle(), law, coupling=4.0)
+    places = plane.Plane(problem, ("noise", "coupling"), (0.5, 1.5), 1.0, 0.0, 0.0, np.arange(1, 9))
+    state = state_of(places, places.coordinates(1.0, 4.0), symmetry)
+    s = state.saturation
+    complement = next(c for c in solvers_of(problem).geometry.complements(state.weighted.basis, 8) if c.thirds)
+    block = block_at(state, places, complement, complement.degrees(8))
+    null = RANDOM.normal(size=(2, block.degrees.size)) / block.degrees
+    grid = Grid.of_circle(state.weighted.basis.degrees, block.degrees, block.degrees[:0], 1)
+    chi = (block.weights * null[1]) @ grid.block
+    phi = (block.coefficients.attractions * null[0] / block.weights) @ grid.block
+    field = state.field @ grid.own
+
+    def density(values):
+        return np.exp(values) if s == 0.0 else (1.0 + s * values) ** (1.0 / s)
+
+    second = taylor(lambda step: grid.means(chi[None], density, field + step * phi)[0])[2]
+    masses = density(field) * grid.weights / (density(field) @ grid.weights) / (1.0 + s * field) ** 2
+    exact = second / (np.sqrt(masses @ chi**2) * (masses @ phi**2))
+    assert (s > 0.0) == isinstance(law, SoftmaxAttention)
+    for sign in (1.0, -1.0):
+        assert quadratic(block, (null[0], sign * null[1])) == pytest.approx(sign * exact, rel=1e-10)
+
+
 def test_third_orders_among_the_harmonics_of_subgroups():
     """All classes in which one of the directions of a cubic state nearest to neutral is changed by squares alone."""
     problem = McKeanVlasov(Sphere(3), GegenbauerSeries(-RANDOM.uniform(0.2, 1.0, 6)), coupling=9.0)
@@ -483,3 +519,18 @@ def test_lines_end_where_branches_of_both_signs_that_leave_a_third_of_a_symmetry
     (end,) = line.special_points
     assert (end.type, end.status) == ("end point", "converged")
     assert end.values == pytest.approx(place, rel=1e-11)
+
+
+@pytest.mark.parametrize("weights", [(-0.72, -0.539, -0.759, -0.647), (-0.2, -0.3, -1.0, -0.1, -0.9)])
+def test_branches_in_all_directions_of_the_uniform_state_are_no_interaction(weights):
+    """They are alike where the confinement changes its sign, and the state its own with it, whatever the symmetry."""
+    symmetry = 4 if len(weights) == 4 else 3
+    field = np.eye(1, symmetry, symmetry - 1)[0]
+    problem = McKeanVlasov(Circle(), CosineSeries(weights), confinement=External(cosine=tuple(0.1 * field)))
+    diagram = bifurcation_diagram(problem, (0.3, 2.7), rates=False)
+    passing = 0
+    for start in diagram.events("branch point", "primary"):
+        found = curve(start, f"confinement_cosine{symmetry}", (-0.2, 0.2))
+        passing += min(found.first) < 0.0 < max(found.first)
+        assert all(abs(point.values[0]) > 1e-3 for point in found.special_points)
+    assert passing
