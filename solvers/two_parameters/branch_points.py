@@ -29,7 +29,7 @@ from .at_place import block_at, state_at
 from .blocks import ComplementaryBlock
 from .current_states import CurrentBlock
 from .extended import ExtendedEquation
-from .law_turning import turning_of_law
+from .law_turning import quadratic_of_law, turning_of_law
 from .plane import Plane
 from .singular import SingularEquation, SingularSystem
 from .stability import class_determinants
@@ -128,15 +128,21 @@ class BranchPointEquation(SingularEquation):
             found |= {("tricritical", other): Blurred(partial(_turning_of, self, other)) for other in kinds}
             if self.complement.quarters:
                 found["mode interaction", ALIKE] = Blurred(partial(_apart_of, self))
-        if self.complement.thirds and not self.plane.problem.lacks(Capability.GIBBS_MAP):
-            found["mode interaction", ALIKE] = self._quadratic
+        if self.complement.thirds:
+            found["mode interaction", ALIKE] = Blurred(partial(_quadratic_of, self))
         return found
 
-    def _quadratic(self, point: Point) -> float:
-        """Return a number that vanishes where branches of both signs, of a third of the symmetry, are alike."""
-        found = self.system(point.unknowns_on(self)[0], point.q)
-        assert isinstance(found, BranchPointSystem)
-        return quadratic(found.block, found.null)
+    def tests_between(self, last: Point, point: Point) -> Tests:
+        """Return those of the functions that tell organising points between two points.
+
+        Where the state passes through the uniform one, as its confinement changes its sign, branches in all
+        directions are alike, also between the axes: what tells them apart vanishes there like a power of the state.
+        """
+        found = self.tests
+        before, after = (each.unknowns_on(self)[0][:-1] for each in (last, point))
+        if before @ after < 0.0:
+            found.pop(("mode interaction", ALIKE), None)
+        return found
 
     def margins(self, point: Point) -> Margins:
         """Return the determinants of J of the state, zero at its folds, and of the blocks of other classes."""
@@ -173,6 +179,17 @@ class BranchPointEquation(SingularEquation):
         """
         one, other = (self._turning(b, q, about_other, own=False) for about_other in (False, True))
         return one.apart(other)
+
+    def quadratic_at(self, b: Floats, q: float) -> tuple[float, float]:
+        """Return a number that vanishes where branches of both signs, of a third of the symmetry, are alike.
+
+        To second order in the amplitude; and its error.
+        """
+        found = self.system(b, q)
+        assert isinstance(found, BranchPointSystem)
+        if self.plane.problem.lacks(Capability.GIBBS_MAP):
+            return quadratic_of_law(found.block, found.null, self.plane)
+        return quadratic(found.block, found.null), 0.0
 
     def _turning(self, b: Floats, q: float, about_other: bool, *, own: bool) -> Turning:
         found = self.system(b, q)
@@ -263,6 +280,12 @@ def _turning_of(equation: BranchPointEquation, about_other: bool, point: Point) 
 def _apart_of(equation: BranchPointEquation, point: Point) -> tuple[float, float]:
     """Return what vanishes where branches about both axes are alike at a point of a curve, and its error."""
     return equation.apart_at(point.unknowns_on(equation)[0], point.q)
+
+
+@lru_cache(maxsize=KEPT)
+def _quadratic_of(equation: BranchPointEquation, point: Point) -> tuple[float, float]:
+    """Return what vanishes where branches of both signs are alike at a point of a curve, and its error."""
+    return equation.quadratic_at(point.unknowns_on(equation)[0], point.q)
 
 
 def branch_point_start(start: Start, plane: Plane) -> Point | End:

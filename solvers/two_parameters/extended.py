@@ -50,10 +50,7 @@ ODD_MULTIPLES, RETAINED = (3, 5, 7), 0.01
 
 
 class Halving(NamedTuple):
-    """A state of a curve, by its number, and the transformation to its image: None for a part of a period.
-
-    ``multiple`` tells of how many parts: half a period, or a third of it.
-    """
+    """A state of a curve, by number, and the transformation to its image: None for a period over ``multiple``."""
 
     state: int
     involution: Involution | None = None

@@ -86,21 +86,43 @@ def turning_of_law(
     own
         Whether the modes of the state itself follow.
     """
-    branch = _Branch(block, null, plane, last, own)
-    found: list[tuple[float, float]] = []
-    for amplitude in AMPLITUDES:
-        value, error, settled = branch.turning(amplitude)
-        found.append((value, error))
-        if settled or (len(found) > 1 and error > found[-2][1]):
-            break
-    value, error = min(found, key=lambda each: each[1])
+    branch = _Pitchfork(block, null, plane, last, own)
+    value, error = _least_blurred(branch.turning)
     return Turning(value, error, math.prod(branch.determinants))
 
 
-class _Branch:
-    """The densities that are born at a branch point; parameters are those of :func:`turning_of_law`."""
+def quadratic_of_law(block: ComplementaryBlock, null: Borders, plane: Plane) -> tuple[float, float]:
+    r"""Return what :func:`solvers.two_parameters.turning.quadratic` does, times a positive number, and its error.
 
-    def __init__(self, block: ComplementaryBlock, null: Borders, plane: Plane, last: int, own: bool) -> None:
+    It is :math:`\tfrac12\chi\cdot M''(u, u)`.
+
+    Parameters
+    ----------
+    block
+        The singular block, of a class that leaves a third of the symmetry.
+    null : ((size,) float, (size,) float)
+        The null vectors.
+    plane
+        The two parameters.
+    """
+    return _least_blurred(_Branch(block, null, plane).quadratic)
+
+
+def _least_blurred(known: Callable[[float], tuple[float, float, bool]]) -> tuple[float, float]:
+    """Return a value and its error by changes up to the amplitude at which the error is least."""
+    found: list[tuple[float, float]] = []
+    for amplitude in AMPLITUDES:
+        value, error, settled = known(amplitude)
+        found.append((value, error))
+        if settled or (len(found) > 1 and error > found[-2][1]):
+            break
+    return min(found, key=lambda each: each[1])
+
+
+class _Branch:
+    """The densities that are born at a branch point; parameters are those of :func:`quadratic_of_law`."""
+
+    def __init__(self, block: ComplementaryBlock, null: Borders, plane: Plane) -> None:
         self.state, placed = _born(block, plane)
         self.degrees, self.weights = self.state.weighted.basis.degrees, self.state.weighted.weights
         self.chi, self.phi = placed(block.weights * null[1]), placed(null[0] / block.weights)
@@ -109,6 +131,29 @@ class _Branch:
         # The product passes zero where the growth rate zero is a double one, and the branch does not turn there.
         self.unit = 4.0 * abs(float(self.chi @ self.phi)) * square / size**2
         self.rounding = ROUNDINGS * EPS * self.state.field_bound
+        self.scale = float(np.linalg.norm(self.chi)) * square / size**2
+
+    def quadratic(self, amplitude: float) -> tuple[float, float, bool]:
+        """Return the coefficient of the square of the amplitude, by changes up to one.
+
+        With its error, and whether this is only that of rounding.
+        """
+        after, before = (
+            self.state.responses_along(self.phi, self.phi, side * amplitude * np.cos(ANGLES))
+            for side in (1.0, -1.0)
+        )
+        rounding = self.rounding * float(np.abs(self.chi) @ np.abs(after).max(axis=0))
+        odd = 0.5 * (after - before) @ self.chi
+        error, settled = FIRST.error(odd, amplitude, rounding)
+        value = float(FIRST.derivative(odd, amplitude))
+        return 0.5 * value / self.scale, 0.5 * error / self.scale, settled
+
+
+class _Pitchfork(_Branch):
+    """Those whose perturbations have their negatives as images; parameters are those of :func:`turning_of_law`."""
+
+    def __init__(self, block: ComplementaryBlock, null: Borders, plane: Plane, last: int, own: bool) -> None:
+        super().__init__(block, null, plane)
         further = block.complement.squares
         parts = [self.degrees % block.state.weighted.basis.symmetry == 0] if own else []
         parts += [] if further is None else [np.isin(self.degrees, further.degrees(last))]

@@ -22,8 +22,8 @@ from solvers.domains import solvers_of
 from solvers.two_parameters import plane, unknowns
 from solvers.two_parameters.at_place import block_at, polished, state_at
 from solvers.two_parameters.branch_points import BranchPointEquation
-from solvers.two_parameters.law_turning import turning_of_law
-from solvers.two_parameters.turning import about_other_axis, turning
+from solvers.two_parameters.law_turning import quadratic_of_law, turning_of_law
+from solvers.two_parameters.turning import about_other_axis, quadratic, turning
 from tests import oracles
 
 RANDOM = np.random.default_rng(41)
@@ -217,6 +217,39 @@ def test_the_third_order_of_born_branches_is_that_of_the_law_with_its_map():
                 assert abs(abs(other.value) - abs(exact.value)) <= other.error < 1e-8 * abs(exact.value)
                 assert abs(other.determinant) == pytest.approx(abs(exact.determinant), rel=1e-8)
     assert {(2, False, False), (4, True, False), (4, False, True)} <= seen
+
+
+def test_the_second_order_of_branches_that_leave_a_third_is_that_of_the_law_with_its_map():
+    beta, confinement, found = 4.0, field(0.0, 0.0, 0.2), []
+    for _, event in events_of(SoftmaxAttention(beta), Circle(), confinement, 12.0):
+        given: list = []
+        for law in (SoftmaxAttention(beta), WithoutMap(beta)):
+            problem = equation_of(Circle(), law, coupling=float(event.coupling), confinement=confinement)
+            places = plane.Plane(problem, ("beta", "coupling"), (3.0, 5.0), 1.0, beta, 0.0, np.arange(1, 9))
+            place = places.coordinates(beta, float(event.coupling))
+            basis, b = unknowns.with_or_without_axis(places, (event.cosine, event.sine), place)
+            basis = basis.resized(basis.cells, 2 * basis.nodes)
+            state = state_at(places, basis, place, polished(places, basis, place, b))
+            for each in solvers_of(problem).geometry.complements(basis, 24):
+                if each.thirds:
+                    block = block_at(state, places, each, places.significant(*place, each.degrees(24)))
+                    left, sizes, right = np.linalg.svd(block.matrix)
+                    # Null vectors have any sign: those of the law without its map are turned to those with it.
+                    null = given[-1][1] if given else (right[-1], left[:, -1])
+                    signs = [
+                        np.sign(one @ other) for one, other in zip(null, (right[-1], left[:, -1]), strict=True)
+                    ]
+                    null = signs[0] * right[-1], signs[1] * left[:, -1]
+                    given += [(block, null, places)] if sizes[-1] < 1e-9 else []
+        if given:
+            (block, null, _), hidden = given
+            chi = block.weights * null[1]
+            size = block.complement.integral(block.state.measure(2), block.degrees, np.array([chi, chi]))
+            exact = quadratic(block, null) * np.sqrt(size) / np.linalg.norm(chi)
+            value, error = quadratic_of_law(*hidden)
+            assert abs(value - exact) <= error < 1e-8 * abs(exact)
+            found.append(value)
+    assert found
 
 
 # What the followed equation is

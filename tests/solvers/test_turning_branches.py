@@ -4,10 +4,16 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from scipy.optimize import brentq
 from scipy.special import eval_gegenbauer, lpmv, roots_gegenbauer
 
-from meanfield import Circle, CosineSeries, GegenbauerSeries, McKeanVlasov, Outcome, SoftmaxAttention, Sphere
+from meanfield import (
+    Circle,
+    CosineSeries,
+    GegenbauerSeries,
+    McKeanVlasov,
+    SoftmaxAttention,
+    Sphere,
+)
 from meanfield.equations import equation_of
 from solvers import bifurcation_diagram, curve
 from solvers.bases import InvariantBasis
@@ -15,7 +21,7 @@ from solvers.domains import solvers_of
 from solvers.sphere.groups import OCTAHEDRAL
 from solvers.two_parameters import plane, unknowns
 from solvers.two_parameters.at_place import block_at, state_at
-from solvers.two_parameters.turning import about_other_axis, turning
+from solvers.two_parameters.turning import about_other_axis, quadratic, turning
 
 RANDOM = np.random.default_rng(14)
 # Coefficients of powers of the amplitude come from values on a circle of this radius around zero.
@@ -268,6 +274,33 @@ def compare(given, grid, places, squares, density=np.exp, saturation=0.0):
         assert found.value == pytest.approx(-0.25 * third / (linear * square) * determinant, rel=1e-10)
 
 
+@pytest.mark.parametrize("symmetry", [3, 6])
+@pytest.mark.parametrize("law", [CosineSeries(-RANDOM.uniform(0.2, 1.0, 8)), SoftmaxAttention(3.0)])
+def test_second_orders_that_leave_a_third_of_a_symmetry_are_those_of_quadrature(law, symmetry):
+    """By values of the density of a state at random moments along a random direction; signs are those of chi."""
+    problem = equation_of(Circle(), law, coupling=4.0)
+    places = plane.Plane(problem, ("noise", "coupling"), (0.5, 1.5), 1.0, 0.0, 0.0, np.arange(1, 9))
+    state = state_of(places, places.coordinates(1.0, 4.0), symmetry)
+    s = state.saturation
+    complement = next(c for c in solvers_of(problem).geometry.complements(state.weighted.basis, 8) if c.thirds)
+    block = block_at(state, places, complement, complement.degrees(8))
+    null = RANDOM.normal(size=(2, block.degrees.size)) / block.degrees
+    grid = Grid.of_circle(state.weighted.basis.degrees, block.degrees, block.degrees[:0], 1)
+    chi = (block.weights * null[1]) @ grid.block
+    phi = (block.coefficients.attractions * null[0] / block.weights) @ grid.block
+    field = state.field @ grid.own
+
+    def density(values):
+        return np.exp(values) if s == 0.0 else (1.0 + s * values) ** (1.0 / s)
+
+    second = taylor(lambda step: grid.means(chi[None], density, field + step * phi)[0])[2]
+    masses = density(field) * grid.weights / (density(field) @ grid.weights) / (1.0 + s * field) ** 2
+    exact = second / (np.sqrt(masses @ chi**2) * (masses @ phi**2))
+    assert (s > 0.0) == isinstance(law, SoftmaxAttention)
+    for sign in (1.0, -1.0):
+        assert quadratic(block, (null[0], sign * null[1])) == pytest.approx(sign * exact, rel=1e-10)
+
+
 def test_third_orders_among_the_harmonics_of_subgroups():
     """All classes in which one of the directions of a cubic state nearest to neutral is changed by squares alone."""
     problem = McKeanVlasov(Sphere(3), GegenbauerSeries(-RANDOM.uniform(0.2, 1.0, 6)), coupling=9.0)
@@ -358,128 +391,3 @@ def test_branches_are_born_to_one_side_before_and_to_the_other_after(series, lab
         )
     assert curvatures[0] < 0.0 < curvatures[1]
     assert sum(curvatures) < 0.2 * curvatures[1]
-
-
-def couplings_of_born(weights, amplitude, window):
-    """Return the couplings at which two even states of four moments have a small first one, by Newton's method.
-
-    They are born of the 4-cluster in a window of the coupling, with its fourth moment positive and negative: about
-    the axis of it and about its other one.
-    """
-    angles = 2.0 * np.pi * np.arange(256) / 256
-    waves = np.cos(np.outer(np.arange(1, 5), angles))
-    odd = waves[[0, 2]]
-
-    def density(moments, coupling):
-        values = np.exp(-coupling * (weights * moments) @ waves)
-        return values / values.sum()
-
-    def parent(coupling):
-        fourth = brentq(lambda m: waves[3] @ density(np.array([0.0, 0.0, 0.0, m]), coupling) - m, 0.01, 0.9)
-        return np.array([0.0, 0.0, 0.0, fourth])
-
-    def block(moments, coupling):
-        return np.eye(2) + coupling * (odd * density(moments, coupling)) @ odd.T * weights[[0, 2]]
-
-    def residual(unknowns):
-        moments = np.append(amplitude, unknowns[:3])
-        return waves @ density(moments, unknowns[3]) - moments
-
-    birth, found = brentq(lambda coupling: np.linalg.det(block(parent(coupling), coupling)), *window), []
-    for moments in (parent(birth), -parent(birth)):
-        null = np.linalg.svd(block(moments, birth))[2][-1]
-        unknowns = np.array([0.0, amplitude * null[1] / null[0], moments[3], birth])
-        for _ in range(30):
-            change = 1e-30
-            matrix = np.array([residual(unknowns + 1j * change * row).imag / change for row in np.eye(4)]).T
-            unknowns = unknowns - np.linalg.solve(matrix, residual(unknowns))
-        assert np.abs(residual(unknowns)).max() < 64 * np.finfo(float).eps
-        assert abs(unknowns[3] - birth) < 0.1
-        found.append(unknowns[3])
-    return found
-
-
-def test_branches_between_those_about_both_axes_come_down_where_both_are_alike():
-    """With the same curvature of the coupling: by the couplings at two small amplitudes, to the fourth order in them."""
-    weights = np.array([-0.72, -0.539, -0.759, -0.647])
-
-    def apart(first):
-        moved = np.append(first, weights[1:])
-        differences = [
-            np.subtract(*couplings_of_born(moved, amplitude, (3.1, 3.14))) / amplitude**2
-            for amplitude in (0.002, 0.001)
-        ]
-        return (4.0 * differences[1] - differences[0]) / 3.0
-
-    exact = brentq(apart, -0.75, -0.73, xtol=1e-12)
-    for multiple in (1, 2):
-        series = np.kron(weights, np.eye(1, multiple, multiple - 1)[0])
-        diagram = bifurcation_diagram(McKeanVlasov(Circle(), CosineSeries(series)), (1.2, 4.0), rates=False)
-        name = f"w{multiple}"
-        parents = [
-            curve(event, name, (-0.8, -0.65)) for event in diagram.events("branch point", f"{4 * multiple}-cluster")
-        ]
-        (point,) = [
-            each
-            for found in parents
-            for each in found.special_points
-            if each.type == "mode interaction" and abs(each.values[0] - exact) < 1e-3
-        ]
-        assert point.status == "converged"
-        assert point.values[0] == pytest.approx(exact, rel=1e-6)
-        assert point.upper - point.lower < 1e-11
-        between = [
-            curve(event, name, (-0.8, -0.65))
-            for event in diagram.events("branch point")
-            if diagram.branches[event.branch].label.startswith(f"{multiple}-cluster (2)")
-        ]
-        (end,) = [each for found in between for each in found.special_points]
-        assert (end.type, end.status) == ("mode interaction", "converged")
-        assert end.values == pytest.approx(point.values, rel=1e-11)
-        assert not any(found.warnings for found in between)
-
-
-def test_lines_end_where_branches_of_both_signs_that_leave_a_third_of_a_symmetry_are_alike():
-    """The free energy along them has no cubic part there: by quadrature of the third power of the direction."""
-    weights = np.array([0.112, -0.416, -1.08, 0.118, -0.535, -0.332])
-    waves = np.cos(np.outer(np.arange(1, 7), 2.0 * np.pi * np.arange(256) / 256))
-    own, others = waves[[2, 5]], waves[[0, 1, 3, 4]]
-
-    def parent(moved, coupling):
-        moments = np.array([0.7, 0.4])
-        for _ in range(4000):
-            values = np.exp(-coupling * (moved[[2, 5]] * moments) @ own)
-            moments, before = own @ values / values.sum(), moments
-            if np.abs(moments - before).max() < 1e-15:
-                break
-        return values / values.sum()
-
-    def block(moved, coupling):
-        density = parent(moved, coupling)
-        return np.eye(4) + coupling * (others * density) @ others.T * moved[[0, 1, 3, 4]]
-
-    def birth(moved):
-        return brentq(lambda coupling: np.linalg.det(block(moved, coupling)), 2.4, 2.7, xtol=1e-14)
-
-    def cubic(last):
-        moved = np.append(weights[:5], last)
-        coupling = birth(moved)
-        null = np.linalg.svd(block(moved, coupling))[2][-1]
-        direction = (np.sign(null[0]) * moved[[0, 1, 3, 4]] * null) @ others
-        return parent(moved, coupling) @ direction**3
-
-    exact = brentq(cubic, -0.35, -0.15, xtol=1e-14)
-    place = exact, birth(np.append(weights[:5], exact))
-    diagram = bifurcation_diagram(McKeanVlasov(Circle(), CosineSeries(weights)), (1.5, 4.0), rates=False)
-    (start,) = diagram.events("branch point", "3-cluster")
-    (point,) = curve(start, "w6", (-0.45, -0.1)).special_points
-    assert (point.type, point.status) == ("mode interaction", "converged")
-    assert point.values == pytest.approx(place, rel=1e-11)
-    assert point.lower <= point.values[0] <= point.upper
-    (start,) = diagram.events("transition")
-    line = curve(start, "w6", (-0.45, -0.1))
-    assert line.warnings == ()
-    assert Outcome.JOINED_BRANCH in (line.outcome, line.first_outcome)
-    (end,) = line.special_points
-    assert (end.type, end.status) == ("end point", "converged")
-    assert end.values == pytest.approx(place, rel=1e-11)
