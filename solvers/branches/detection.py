@@ -24,7 +24,7 @@ from ..bases import EPS, Floats, Integers
 from ..equations.counts import Counts
 from ..equations.geometry import Block, BlockMatrix
 from ..linear_algebra.weak import HALF_OF_THE_DIGITS
-from ..root_finding.newton import NEUTRAL, ROUNDING
+from ..root_finding.newton import NEUTRAL, ROUNDING, neutral_at
 from .continuation import Point, point_between, turning_point
 from .crossings import Crossing, crossing_between
 from .hermite import hermite
@@ -33,7 +33,8 @@ from .hermite import hermite
 STRAYED = HALF_OF_THE_DIGITS
 # Eigenvalues farther than this from zero, a thousand times what counts as neutral, have the same sign by
 # factorisation and by decomposition, whose errors are some roundings of the norm.
-CERTAIN = 1e3 * NEUTRAL
+ROUNDINGS = 1e3
+CERTAIN = ROUNDINGS * NEUTRAL
 # Second derivatives of functions along a curve, by their change over it and its length: beyond this there is noise.
 BEND = 100.0
 # Values above their noise by this factor tell the slope.
@@ -423,7 +424,8 @@ def _matrix(point: Point, block: Block) -> BlockMatrix:
 @lru_cache(maxsize=64)
 def around_zero(point: Point, block: Block) -> tuple[int, int]:
     """Return how many eigenvalues of a block are certainly negative, and how many are not certainly positive."""
-    return _matrix(point, block).below_and_above(CERTAIN)
+    width = ROUNDINGS * neutral_at(point.equation.densities.strength(point))
+    return _matrix(point, block).below_and_above(width)
 
 
 @lru_cache(maxsize=16)

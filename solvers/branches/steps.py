@@ -359,9 +359,10 @@ def _aside(between: Point, last: Point, point: Point) -> bool:
 
 
 def _nearly_neutral(point: Point) -> int:
-    """Return the number of eigenvalues, over all blocks, that are within rounding of zero."""
-    counts = (around_zero(point, block) for block in point.equation.densities.blocks_of(point))
-    return sum(above - below for below, above in counts)
+    """Return the number of directions, over all blocks, whose eigenvalues are within rounding of zero."""
+    blocks = point.equation.densities.blocks_of(point)
+    counts = ((block.multiplicity, around_zero(point, block)) for block in blocks)
+    return sum(multiplicity * (above - below) for multiplicity, (below, above) in counts)
 
 
 def _change(event: Event, last: Point, point: Point) -> int:

@@ -35,7 +35,7 @@ from ..linear_algebra.inertia import diagonals, signature
 from ..linear_algebra.pinning import count_beside_rotation, is_weak
 from ..linear_algebra.projectors import add_projectors, plus_projector
 from ..linear_algebra.weak import Partition, strong_modes
-from ..root_finding.newton import NEUTRAL
+from ..root_finding.newton import NEUTRAL, neutral_at
 from .moments import padded
 from .products import block_products
 from .tables import Parity, Part, States, Tables, places, places_of_pairs, states_of
@@ -351,8 +351,8 @@ def unstable_counts(point: Point, neutral: float = NEUTRAL) -> Counts:
     """Return the numbers of unstable even and odd directions at an even state.
 
     Within the state's own block the count is that of Newton's factorisation. In the others an eigenvalue must be
-    below ``-neutral``: phases between modes can be locked by terms of so high an order that their eigenvalues are
-    lost in rounding, and those are neither stable nor unstable.
+    below ``-neutral``, or rounding: phases between modes can be locked by terms of so high an order that their
+    eigenvalues are lost in it, and those are neither stable nor unstable.
     """
     return _counts([point], neutral)[0]
 
@@ -388,6 +388,7 @@ def _counts(points: Sequence[Point], neutral: float) -> list[Counts]:
     if neutral != NEUTRAL:
         # A neutral direction may be among them.
         even = np.maximum(even - 1, 0)
+    neutral = neutral_at(max(point.q for point in points), neutral)
     determinants: dict[Hashable, Floats] = {}
     if _divided(modes):
         odd, determinants["odd", 0] = modes.count_odd(states, 0, neutral)
@@ -417,7 +418,7 @@ def unstable_halfway(point: Point) -> int:
         return 0
     blocks = [block for block in point.equation.densities.blocks_of(point) if isinstance(block, Block)]
     half = [block for block in blocks if block.residue == symmetry // 2]
-    return sum(_count(*perturbations(point).block(point, block), NEUTRAL)[0] for block in half)
+    return sum(_count(*perturbations(point).block(point, block), neutral_at(point.q))[0] for block in half)
 
 
 def _count(matrix: Floats, degrees: Integers, repulsive: int, neutral: float) -> tuple[int, float]:

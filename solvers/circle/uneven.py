@@ -17,7 +17,7 @@ from ..branches.orbits import SAME, SIGNIFICANT
 from ..equations.counts import Counts
 from ..equations.equation import StationaryEquation
 from ..equations.sizing import equation_among
-from ..root_finding.newton import NEUTRAL
+from ..root_finding.newton import NEUTRAL, neutral_at
 from .axes import axis_of, confining_symmetry_in
 from .meeting import PRIMES
 from .moments import (
@@ -39,7 +39,7 @@ HALVINGS = 8
 
 def unstable_counts(point: Point, neutral: float = NEUTRAL) -> Counts:
     """Return the number of unstable directions among all modes, and 0, as all belong to one count."""
-    count, determinants = perturbations(point).count_mixed(point, neutral)
+    count, determinants = perturbations(point).count_mixed(point, neutral_at(point.q, neutral))
     return Counts(count, 0, determinants)
 
 

@@ -294,6 +294,10 @@ class Densities(Protocol):
         Eigenvalues of J above ``-neutral`` do not count.
         """
 
+    def strength(self, point: "Point") -> float:
+        """Return the relative coupling at a point, with which the rounding of J grows."""
+        return float(point.q)
+
     def is_counted(self, point: "Point") -> bool:
         """Return whether rounding determines the unstable counts at a point where no direction is neutral."""
         return True

@@ -104,6 +104,10 @@ class AlongParameter(Densities):
         """Return the numbers of unstable directions, of those that keep the axis of the state and of the others."""
         return self._densities.unstable_counts(frozen(point), neutral)
 
+    def strength(self, point: Point) -> float:
+        """Return the relative coupling at a point."""
+        return self._densities.strength(frozen(point))
+
     def is_counted(self, point: Point) -> bool:
         """Return whether rounding determines the unstable counts at a point where no direction is neutral."""
         return self._densities.is_counted(frozen(point))

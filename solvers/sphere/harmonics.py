@@ -31,7 +31,7 @@ from ..equations.significant import significant_degrees, strengths
 from ..equations.sizing import confining_field
 from ..linear_algebra.inertia import signature
 from ..linear_algebra.projectors import orthonormal
-from ..root_finding.newton import NEUTRAL
+from ..root_finding.newton import NEUTRAL, neutral_at
 from .subgroups import groups_between
 
 # Signs of x, y and z.
@@ -318,7 +318,7 @@ def unstable_counts(point: Point, neutral: float = NEUTRAL) -> Counts:
 
 
 def _counted(point: Point, neutral: float) -> Counts:
-    modes = harmonic_perturbations(point.equation)
+    modes, neutral = harmonic_perturbations(point.equation), neutral_at(point.q, neutral)
     counts, determinants = {True: 0, False: 0}, dict[Hashable, float]()
     for block in modes.classes:
         count, determinants[block] = _unstable_in(modes, point, block, neutral)

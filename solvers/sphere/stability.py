@@ -34,7 +34,7 @@ from ..equations.significant import significant_degrees, strengths
 from ..linear_algebra.inertia import signature
 from ..linear_algebra.pinning import count_beside_rotation, is_weak
 from ..linear_algebra.projectors import plus_projector
-from ..root_finding.newton import NEUTRAL
+from ..root_finding.newton import NEUTRAL, neutral_at
 from .linearised.interaction import repetitions
 from .traces import SectorTraces
 
@@ -253,6 +253,7 @@ def unstable_counts(point: Point, neutral: float = NEUTRAL) -> Counts:
     """Return the numbers of unstable directions about the axis, and of all others."""
     modes, weights = perturbations(point.equation), masses(point)
     zonal = point.unstable if neutral == NEUTRAL else max(0, point.unstable - 1)
+    neutral = neutral_at(point.q, neutral)
     others, determinants = 0, dict[Hashable, float]()
     if modes.fixed_axis:
         for sector in modes.sectors[1]:
