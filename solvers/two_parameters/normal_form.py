@@ -22,13 +22,12 @@ a constant, so that all its branch points come down together, also of states wit
 """
 
 from collections.abc import Callable, Iterator
-from itertools import pairwise
 
 import numpy as np
 from scipy.linalg import null_space
 from scipy.optimize import brentq
 
-from meanfield import Equation
+from meanfield import Equation, InvalidInput
 from meanfield.harmonics import multiplicities
 from meanfield.theory import CubicTerms
 
@@ -187,34 +186,53 @@ def _form(basis: Basis, psi: Floats) -> NormalForm | None:
     return None if abs(form.third) > VANISHING else form
 
 
-def _roots(matrix: Callable[[Equation], Floats], part: ThresholdPart) -> list[tuple[float, float]]:
-    """Return where on a threshold a symmetric matrix is singular, each place with the slope of what vanishes.
+def _roots(matrix: Callable[[Equation], Floats], part: ThresholdPart) -> Iterator[tuple[float, float]]:
+    """Yield where on a threshold a symmetric matrix is singular, each place with the slope of what vanishes.
 
-    Beside every place of a grid eigenvalues are followed by their directions: smooth where they cross as well.
+    Places at which there is no equation are left out.
     """
 
     def at(place: float) -> Floats:
         return matrix(part.problem(place))
 
-    def along(direction: Floats, found: Floats) -> float:
-        eigenvalues, directions = np.linalg.eigh(found)
-        return float(eigenvalues[np.argmax(np.abs(direction @ directions))])
+    last = None
+    for place in np.linspace(*part.around, PARTS + 1).tolist():
+        try:
+            knot = place, at(place)
+        except InvalidInput:
+            last = None
+            continue
+        if last is not None:
+            yield from _between(at, last, knot)
+        last = knot
 
-    grid, found = np.linspace(*part.around, PARTS + 1).tolist(), []
-    for (low, here), (high, there) in pairwise((place, at(place)) for place in grid):
-        for direction in np.linalg.eigh(here)[1].T:
-            before, after = along(direction, here), along(direction, there)
-            slope = abs(after - before) / (high - low)
-            if before == 0.0 and after != 0.0:
-                found.append((low, slope))
-            if not before * after < 0.0:
-                continue
 
-            def function(place: float, direction: Floats = direction) -> float:
-                return along(direction, at(place))
+def _between(
+    at: Callable[[float], Floats], first: tuple[float, Floats], second: tuple[float, Floats]
+) -> Iterator[tuple[float, float]]:
+    """Yield where a symmetric matrix is singular between two places with theirs, as :func:`_roots`.
 
-            least = 2 * EPS * max(abs(low), abs(high))
-            root = float(brentq(function, low, high, xtol=least, rtol=4 * EPS, maxiter=HALVINGS))
-            if abs(function(root)) <= ROOT:
-                found.append((root, slope))
-    return found
+    Eigenvalues are followed by their directions at the first: smooth where they cross as well.
+    """
+    (low, here), (high, there) = first, second
+    for direction in np.linalg.eigh(here)[1].T:
+        before, after = _along(direction, here), _along(direction, there)
+        slope = abs(after - before) / (high - low)
+        if before == 0.0 and after != 0.0:
+            yield low, slope
+        if not before * after < 0.0:
+            continue
+
+        def function(place: float, direction: Floats = direction) -> float:
+            return _along(direction, at(place))
+
+        least = 2 * EPS * max(abs(low), abs(high))
+        root = float(brentq(function, low, high, xtol=least, rtol=4 * EPS, maxiter=HALVINGS))
+        if abs(function(root)) <= ROOT:
+            yield root, slope
+
+
+def _along(direction: Floats, matrix: Floats) -> float:
+    """Return the eigenvalue of a symmetric matrix whose direction is nearest to one."""
+    eigenvalues, directions = np.linalg.eigh(matrix)
+    return float(eigenvalues[np.argmax(np.abs(direction @ directions))])

@@ -1,6 +1,5 @@
 """Where curves end at the uniform state: tricritical points and interactions of modes on its thresholds."""
 
-import contextlib
 from collections.abc import Iterator
 
 import numpy as np
@@ -230,12 +229,11 @@ def _in_coupling(plane: Plane, last: Point, degree: int, reach: float) -> Iterat
 def _of_one_degree(part: ThresholdPart, last: Point, degree: int) -> Iterator[UniformEnd]:
     """Yield the points of a threshold at which several branches of its degree turn, or interact, along a curve."""
     equation = extended(last)
-    with contextlib.suppress(InvalidInput):
-        if equation.ends_tricritically and not _on_one_branch(equation):
-            yield from tricritical_among(part, equation.basis, degree)
-        elif isinstance(equation, BranchPointEquation):
-            (state,) = equation.at_states(last.unknowns_on(equation)[0], last.q)
-            yield from interactions_among(part, state, degree, equation.complement)
+    if equation.ends_tricritically and not _on_one_branch(equation):
+        yield from tricritical_among(part, equation.basis, degree)
+    elif isinstance(equation, BranchPointEquation):
+        (state,) = equation.at_states(last.unknowns_on(equation)[0], last.q)
+        yield from interactions_among(part, state, degree, equation.complement)
 
 
 def _on_one_branch(equation: ExtendedEquation) -> bool:
