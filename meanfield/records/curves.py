@@ -126,7 +126,7 @@ class CurvePoint(Record):
     cosine, sine : (n + 1,) float
         Moments of the state.
     other_cosine, other_sine : (n + 1,) float or None
-        Moments of the second state of a transition; None for other curves.
+        Moments of the second state of a transition; None if that is the uniform one, and for other curves.
     layout : str
         The layout of the moments.
     """
@@ -170,7 +170,7 @@ class Curve(SavedRecord, Observed):
     cosine, sine : (P, n + 1) float
         Moments of the state.
     other_cosine, other_sine : (P, n + 1) float or None
-        Moments of the second state of a transition; None for other curves.
+        Moments of the second state of a transition; None if that is the uniform one, and for other curves.
     observables : mapping of str to (P,) float
         Numbers that not every equation has, by name: ``free_energy_gap`` where there is a free energy.
     residual : (P,) float
@@ -305,10 +305,8 @@ class Curve(SavedRecord, Observed):
         """
         self._require_point(point)
         if other and (self.other_cosine is None or self.other_sine is None):
-            raise InvalidInput(
-                f"the points of {self.label!r} have one state each; only transitions have another, and this is a "
-                f"{self.type}"
-            )
+            only = "the other is the uniform one" if self.type == "transition" else "only transitions have another"
+            raise InvalidInput(f"the points of {self.label!r} have one state each: {only}; leave out other=True")
         cosine, sine = (self.other_cosine, self.other_sine) if other else (self.cosine, self.sine)
         assert cosine is not None
         assert sine is not None

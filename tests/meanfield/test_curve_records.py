@@ -48,8 +48,10 @@ def test_refusals():
     with pytest.raises(InvalidInput, match="none of number 'first'"):
         LINE.point("first")
     alone = dataclasses.replace(LINE, type="fold", other_cosine=None, other_sine=None)
-    with pytest.raises(InvalidInput, match="have one state each"):
+    with pytest.raises(InvalidInput, match="have one state each: only transitions have another"):
         alone.state(0, other=True)
+    with pytest.raises(InvalidInput, match="have one state each: the other is the uniform one"):
+        dataclasses.replace(alone, type="transition").state(0, other=True)
 
 
 def test_the_summary_tells_ends_points_and_warnings():
