@@ -44,7 +44,7 @@ TANGENT = 0.01
 
 
 def neutral_at(q: float, neutral: float = NEUTRAL) -> float:
-    """Return below which modulus an eigenvalue of J is rounding noise at a relative coupling q.
+    """Return the modulus below which an eigenvalue of J is rounding noise at a relative coupling q.
 
     Far beyond the thresholds entries are differences of numbers of order q: states of clusters that hardly see each
     other have eigenvalues there that are smaller.
