@@ -119,7 +119,12 @@ def separation(side: Side, point: Point) -> Floats:
 
 
 def _meetings(side: Side, plane: Plane) -> Iterator[Knot]:
-    """Yield the organising points beside the end of a side at which two states or images may become one."""
+    """Yield the organising points beside the end of a side at which two states or images may become one.
+
+    Of thresholds and Hopf bifurcations none are looked for.
+    """
+    if extended(side.knots[-1].point).kind not in MEETINGS:
+        return
     if side.halved is not None:
         for likely in (True, False):
             for states in _states_at_end(side):
