@@ -3,6 +3,8 @@
 from collections.abc import Callable, Hashable
 from functools import partial
 
+from meanfield import InvalidInput
+
 from ..bases import EPS
 from ..branches.continuation import Point, length
 from .arc import ROUNDINGS, Arc, Zero, moved_by, strayed_by
@@ -34,7 +36,7 @@ def events_between(arc: Arc, last: Knot, knot: Knot, side: Side) -> list[Knot]:
     if not changed and _unexplained(last, knot) and not _lets_go(last, knot):
         side.changing += [last, knot]
     changed = _held(last, knot, side, changed)
-    located = [_located(arc, last, knot, side, *each) for each in changed]
+    located = [_located_if_admissible(arc, last, knot, side, *each) for each in changed]
     found: list[Knot] = []
     for each in sorted((each for each in located if each is not None), key=_error):
         # Of one multiple direction several classes are singular.
@@ -61,6 +63,17 @@ def _held(last: Knot, knot: Knot, side: Side, changed: list[Vanishing]) -> list[
     told = [] if uneven else [each for each in changed if each[0] not in NEUTRAL]
     side.warnings += [LET_GO] if uneven or len(told) < len(changed) else []
     return told
+
+
+def _located_if_admissible(
+    arc: Arc, last: Knot, knot: Knot, side: Side, kind: str, mode: int | None, function: Callable[[Point], float]
+) -> Knot | None:
+    """Return what :func:`_located` does; the side says where rounding moves points to no admissible parameters."""
+    try:
+        return _located(arc, last, knot, side, kind, mode, function)
+    except InvalidInput:
+        side.untold.setdefault(kind, []).extend([last, knot])
+        return None
 
 
 def _located(

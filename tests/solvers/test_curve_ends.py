@@ -19,6 +19,7 @@ from meanfield import (
 )
 from meanfield.theory import tricritical_points
 from solvers import Arclength, bifurcation_diagram, curve
+from solvers.two_parameters import events
 
 
 def on_sphere(*weights):
@@ -215,3 +216,22 @@ def test_a_curve_of_states_says_where_its_second_parameter_is_not_admissible():
     assert np.pi - 1e-8 < found.values[:, 1].max() <= np.pi
     assert len(found.warnings) == 1
     assert "radius = 3.14159, beyond which there is no such problem: radius must be in (0, pi]" in found.warnings[0]
+
+
+def test_organising_points_that_rounding_moves_to_no_admissible_parameters_lose_no_curve(monkeypatch):
+    """As of a threshold towards radius zero, where the noise is 1e-9 and less, and points moved by rounding below it."""
+
+    def moved(*_):
+        raise InvalidInput("curves need noise, and it would be -1.5e-09")
+
+    problem = McKeanVlasov(Circle(), Transformer(beta=5.0))
+    start = bifurcation_diagram(problem, relative=(0.8, 1.2), rates=False, depth=1).events("branch point")[0]
+    known = curve(start, "beta", (2.0, 6.0))
+    monkeypatch.setattr(events, "_located", moved)
+    found = curve(start, "beta", (2.0, 6.0))
+    assert [point.type for point in known.special_points] == ["tricritical"]
+    assert found.special_points == ()
+    (warning,) = found.warnings
+    assert "tricriticals between" in warning
+    assert "are not told: what vanishes at them is rounding there" in warning
+    assert (found.first[0], found.first[-1]) == (2.0, 6.0)
