@@ -234,7 +234,7 @@ class GroupComplement(NamedTuple):
 
     @property
     def thirds(self) -> bool:
-        """False: a simple direction has no such squares in its class that are looked at."""
+        """False: simple directions whose negatives are no images of them are not looked at."""
         return False
 
     @property

@@ -10,7 +10,7 @@ import numpy as np
 from meanfield import Outcome
 from meanfield.harmonics import largest_degree, zonal_places
 
-from ..bases import Basis, Floats, Involution
+from ..bases import Basis, Floats
 from ..bases.orientation import to_pole
 from ..bases.representations import turned_moments
 from ..branches.arclength import Arclength
@@ -20,7 +20,7 @@ from ..equations.geometry import Complement
 from ..root_finding.newton import POLISHED, correct
 from .at_place import state_at
 from .branch_points import BranchPointEquation, nearest_block
-from .extended import ExtendedEquation
+from .extended import ExtendedEquation, Halving
 from .folds import FoldEquation, null_vectors
 from .following import follow, turned_back
 from .knots import Knot
@@ -119,20 +119,18 @@ def ends_beside(plane: Plane, state: AtState, symmetric: Symmetric, other: AtSta
     yield from _found(equation, np.concatenate([other.unknown, b, [x]]), q, "end point")
 
 
-def symmetric_parts(
-    plane: Plane, state: AtState, involution: Involution | None, multiple: int
-) -> Iterator[Symmetric]:
+def symmetric_parts(plane: Plane, state: AtState, halved: Halving) -> Iterator[Symmetric]:
     """Yield the mean of a state and its images, by a transformation or parts of a period, as more symmetric states.
 
     Beside a state about an axis the mean may differ from one about it by less than from the state itself. Where it
     does by more it is a state of its own, or the axis comes about later: the part about it is second then.
     """
     basis = state.weighted.basis
-    if involution is None:
-        yield part_of_symmetry(plane, state, multiple * basis.symmetry)
+    if halved.involution is None:
+        yield part_of_symmetry(plane, state, halved.multiple * basis.symmetry)
         return
     own = state.unknown
-    mean = 0.5 * (own + basis.image(own, involution))
+    mean = 0.5 * (own + basis.image(own, halved.involution))
     if basis.fourier is not None:
         yield with_or_without_axis(plane, moments_from(basis, mean), state.place)
         return

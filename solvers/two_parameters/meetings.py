@@ -176,7 +176,7 @@ def _where_halved(
     others = list(states)
     born = others.pop(halved.state)
     kind = extended(side.knots[-1].point).kind
-    for symmetric in symmetric_parts(plane, born, halved.involution, halved.multiple):
+    for symmetric in symmetric_parts(plane, born, halved):
         if symmetric[0].profiles is not None and not plane.zonal:
             # No state has an axis that the confinement has at no other point of the plane.
             return
@@ -188,7 +188,7 @@ def _where_halved(
         else:
             found = births_beside(plane, born, symmetric, MEETINGS[kind])
             yield from _by_type(found, MEETINGS[kind]) if kind == "fold" else found
-    if kind == "branch point" and halved.involution is None:
+    if kind == "branch point" and halved == Halving(halved.state):
         # Where branches of both kinds that quarter a symmetry are alike, a state of one of them gains all of it.
         quartered = part_of_symmetry(plane, born, 4 * born.weighted.basis.symmetry)
         if np.any(quartered[1]):

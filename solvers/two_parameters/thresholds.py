@@ -111,6 +111,10 @@ class ThresholdEquation(ExtendedEquation):
         """Yield nothing: the curve is one of uniform states."""
         return iter(())
 
+    def thirds(self) -> Iterator[Halving]:
+        """Yield nothing: the curve is one of uniform states."""
+        return iter(())
+
     def unturned(self, guess: Floats, b: Floats, moments: Floats) -> Floats:
         """Return the guess."""
         return guess

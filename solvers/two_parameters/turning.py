@@ -36,6 +36,7 @@ from ..bases import Floats
 from .at_place import block_at
 from .blocks import ComplementaryBlock
 from .plane import Plane
+from .states import AtState
 from .system import Borders
 
 # The singular value of a neutral direction is below this share of the largest.
@@ -80,11 +81,9 @@ def turning(block: ComplementaryBlock, null: Borders, plane: Plane, last: int, *
         Whether the modes of the state itself follow.
     """
     state, complement, degrees = block.state, block.complement, block.degrees
-    basis, s, means = state.weighted.basis, state.saturation, state.means
-    nodes = complement.nodes(basis, degrees)
-    fine = state.on(basis.resized(basis.cells, nodes), state.coefficients, state.unknown)
+    s, means = state.saturation, state.means
+    fine, chi, phi = _resolved(block, null)
     first, second, third = (fine.measure(power) for power in (1, 2, 3))
-    chi, phi = block.weights * null[1], block.coefficients.attractions * null[0] / block.weights
     linear = complement.integral(first, degrees, np.array([chi, phi]))
     square = complement.integral(second, degrees, np.array([phi, phi]))
     quartic = complement.integral(third, degrees, np.array([chi, phi, phi, phi]))
@@ -129,13 +128,19 @@ def quadratic(block: ComplementaryBlock, null: Borders) -> float:
         The null vectors u and psi.
     """
     state, complement, degrees = block.state, block.complement, block.degrees
-    basis = state.weighted.basis
-    fine = state.on(basis.resized(basis.cells, complement.nodes(basis, degrees)), state.coefficients, state.unknown)
+    fine, chi, phi = _resolved(block, null)
     second = fine.measure(2)
-    chi, phi = block.weights * null[1], block.coefficients.attractions * null[0] / block.weights
     sizes = [complement.integral(second, degrees, np.array([each, each])) for each in (chi, phi)]
     third = complement.integral(second, degrees, np.array([chi, phi, phi]))
     return float(0.5 * (1.0 - state.saturation) * third / (np.sqrt(sizes[0]) * sizes[1]))
+
+
+def _resolved(block: ComplementaryBlock, null: Borders) -> tuple[AtState, Floats, Floats]:
+    """Return the state on nodes that resolve products of four sums over the degrees of a block, chi and phi."""
+    state, basis = block.state, block.state.weighted.basis
+    nodes = block.complement.nodes(basis, block.degrees)
+    fine = state.on(basis.resized(basis.cells, nodes), state.coefficients, state.unknown)
+    return fine, block.weights * null[1], block.coefficients.attractions * null[0] / block.weights
 
 
 def about_other_axis(block: ComplementaryBlock, null: Borders, plane: Plane) -> tuple[ComplementaryBlock, Borders]:

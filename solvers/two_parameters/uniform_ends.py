@@ -1,5 +1,6 @@
 """Where curves end at the uniform state: tricritical points and interactions of modes on its thresholds."""
 
+import contextlib
 from collections.abc import Iterator
 
 import numpy as np
@@ -216,13 +217,12 @@ def _in_coupling(plane: Plane, last: Point, degree: int, reach: float) -> Iterat
     around = (x - reach) * plane.unit, (x + reach) * plane.unit
     equation, part = extended(last), InCoupling(plane, degree, around)
     modes = degree, *(mode for mode in equation.partners(degree, LAST_PARTNER) if mode != degree)
-    try:
+    # Values of the parameter so far away need not be admissible.
+    with contextlib.suppress(InvalidInput):
         found = mode_interactions(plane.problem, plane.other, around, modes, of=degree)
         if equation.ends_tricritically and _on_one_branch(equation):
             found += tricritical_points(plane.problem, plane.other, around, (degree,))
-    except InvalidInput:
-        return
-    yield from map(part.of_closed_form, found)
+        yield from map(part.of_closed_form, found)
     yield from _of_one_degree(part, last, degree)
 
 
