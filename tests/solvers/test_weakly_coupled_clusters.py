@@ -8,7 +8,6 @@ import pytest
 
 from meanfield import Circle, McKeanVlasov, Sphere, Transformer
 from solvers import bifurcation_diagram
-from solvers.root_finding.newton import NEUTRAL, ROUNDING, neutral_at
 
 
 @pytest.mark.parametrize(
@@ -30,9 +29,3 @@ def test_rounding_makes_no_branch_points_along_another_parameter():
     diagram = bifurcation_diagram(problem, parameter="beta", interval=(16.5, 18.2), rates=False, depth=1)
     assert {point.status for point in diagram.special_points} <= {"exact", "converged"}
     assert not any("without a located event" in warning for warning in diagram.warnings)
-
-
-def test_rounding_grows_with_the_relative_coupling():
-    assert neutral_at(1.0) == NEUTRAL
-    assert neutral_at(1e3) == 1e3 * ROUNDING
-    assert neutral_at(1e3, 1e-9) == 1e-9
