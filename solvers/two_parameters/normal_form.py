@@ -38,6 +38,7 @@ from .threshold_parts import ThresholdPart, UniformEnd
 
 # Third moments below this vanish by symmetry; a root is one and no pole if the function is as small as this there.
 VANISHING, ROOT = 1e-10, 1e-6
+TINY = float(np.finfo(float).tiny)
 # Parts of an interval in which roots are looked for.
 PARTS = 64
 # The method may waste as many steps as halvings lead from an interval to its smallest part.
@@ -83,8 +84,11 @@ class NormalForm:
         terms = CubicTerms.of(domain, self.degree, self.others, problem.velocity.speed_response(domain, last))
         multipliers = problem.velocity.at_uniform(domain).multipliers(domain, last).astype(np.longdouble)
         strengths = multipliers / multiplicities(domain, last)
-        ratios = strengths[self.others] / strengths[self.degree]
-        by_degree = (terms.by_strength * ratios + terms.alone) / (1.0 - ratios)
+        own, others = strengths[self.degree], strengths[self.others]
+        gaps = own - others
+        # At a pole the value a rounding beside it, which is finite and no root.
+        gaps[gaps == 0.0] = np.maximum(EPS * abs(own), TINY)
+        by_degree = (terms.by_strength * others + terms.alone * own) / gaps
         return by_degree.astype(float), float(terms.fourth), float(terms.constant)
 
     def __call__(self, problem: Equation) -> float:

@@ -165,3 +165,21 @@ def test_the_second_variation_is_that_of_the_form(degree):
         # Order one is a rotation.
         found = variation(problem).item(0) if order > 1 else 0.0
         assert found == pytest.approx(0.5 * second - constant, abs=QUADRATURE)
+
+
+@pytest.mark.parametrize(("degree", "place"), [(3, 2), (5, 2), (5, 4)])
+def test_the_form_is_finite_and_no_root_where_another_degree_is_critical(degree, place):
+    """There it has a pole, at a ratio of the weights that the search for its roots may meet exactly."""
+    series = [0.0] * (degree - 1) + [-float(2 * degree + 1)]
+    problem = McKeanVlasov(Sphere(3), GegenbauerSeries(series))
+    diagram = bifurcation_diagram(problem, (0.99, 1.01), rates=False)
+    start = start_of(next(point for point in diagram.events("branch point") if point.branch == 0))
+    flat = plane_of(start, (f"w{place}", "coupling"), (-20.0, 0.0))
+    basis = basis_of(flat, np.eye(degree + 1)[degree], flat.coordinates(0.0, 1.0))
+    form = NormalForm(basis, (basis.degrees == degree).astype(float))
+    variation = SecondVariation(form, basis, AzimuthalComplement(3, 2, None))
+    for name, weight in ((f"w{place}", -float(2 * place + 1)), (f"w{degree}", 0.0)):
+        at = problem.with_parameter(name, weight)
+        assert np.isfinite(form(at))
+        assert np.isfinite(variation(at)).all()
+        assert name == f"w{degree}" or abs(form(at)) > 1e10
