@@ -12,22 +12,22 @@ from ..bases import Floats
 from ..branches.arclength import Arclength
 from ..branches.continuation import End, Point, length
 from ..execution.watching import Watch
-from .branch_points import branch_point_start
-from .events import turns_freely
-from .extended import ExtendedEquation
-from .folds import fold_start
-from .following import behind_start, ended, follow, turned_back
-from .hopf import ends_along, hopf_start
-from .knots import Knot, Side, extended, vertical
-from .line_starts import transition_start
-from .meetings import folded_end, meeting_of, meeting_short_of, separation
-from .plane import Plane
-from .recording import Row, organising, recorded, row_of, threshold_label, uniform_row
-from .stability import stationary_point
-from .starts import Start, plane_of
-from .threshold_parts import UniformEnd
-from .thresholds import threshold_start
-from .uniform_ends import STOPPED, drop_rounding, passed_uniform, uniform_end, zero_field_end
+from .ends.meetings import folded_end, meeting_of, meeting_short_of, separation
+from .ends.threshold_parts import UniformEnd
+from .ends.uniform_ends import STOPPED, drop_rounding, passed_uniform, uniform_end, zero_field_end
+from .following.events import turns_freely
+from .following.following import behind_start, ended, follow, turned_back
+from .following.knots import Knot, Side, extended, vertical
+from .in_plane.plane import Plane
+from .in_plane.stability import stationary_point
+from .systems.branch_points import branch_point_start
+from .systems.extended import ExtendedEquation
+from .systems.folds import fold_start
+from .systems.hopf import ends_along, hopf_start
+from .systems.line_starts import transition_start
+from .systems.recording import Row, organising, recorded, row_of, threshold_label, uniform_row
+from .systems.starts import Start, plane_of
+from .systems.thresholds import threshold_start
 
 # Length of the first steps.
 FIRST_STEP = 0.01

@@ -29,10 +29,10 @@ from ..domains import solvers_of
 from ..equations.sizing import stationary_equation
 from ..execution.provenance import provenance
 from .assembling import NO_FIELD
-from .plane import Plane
-from .recording import Row, organising, recorded, uniform_row
-from .starts import plane_of, start_of
-from .unknowns import Pair
+from .in_plane.plane import Plane
+from .in_plane.unknowns import Pair
+from .systems.recording import Row, organising, recorded, uniform_row
+from .systems.starts import plane_of, start_of
 
 # Cosines of angles among which the greatest and the least of the sum are looked for.
 PLACES = np.cos(np.linspace(np.pi, 0.0, 721))

@@ -17,15 +17,15 @@ from ..branches.continuation import Point, length
 from ..branches.orbits import same_orbit
 from ..root_finding.newton import POLISHED, correct
 from .assembling import UNIFORM, WORDS
-from .at_place import state_at
-from .extended import layout_of
-from .plane import Plane
-from .recording import Row, moments_in, organising
-from .stability import stationary_point
-from .starts import located, plane_of, start_of
-from .states import GradientState
-from .transitions import MERGED, TransitionEquation, gradient_state, group_of
-from .unknowns import moments_from
+from .in_plane.at_place import state_at
+from .in_plane.plane import Plane
+from .in_plane.stability import stationary_point
+from .in_plane.states import GradientState
+from .in_plane.unknowns import moments_from
+from .systems.extended import layout_of
+from .systems.recording import Row, moments_in, organising
+from .systems.starts import located, plane_of, start_of
+from .systems.transitions import MERGED, TransitionEquation, gradient_state, group_of
 
 # States of two lines at one value of the first parameter, near where they cross, are one within this.
 SAME = 1e-2

@@ -19,9 +19,9 @@ from meanfield import (
 )
 from solvers import bifurcation_diagram, curve
 from solvers.equations.current import MOST
-from solvers.two_parameters.at_place import state_at
-from solvers.two_parameters.plane import Plane
-from solvers.two_parameters.unknowns import uneven_basis
+from solvers.two_parameters.in_plane.at_place import state_at
+from solvers.two_parameters.in_plane.plane import Plane
+from solvers.two_parameters.in_plane.unknowns import uneven_basis
 from tests import oracles
 
 EPS = np.finfo(float).eps

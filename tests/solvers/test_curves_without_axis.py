@@ -21,11 +21,11 @@ from meanfield import (
 from solvers import Arclength, bifurcation_diagram, curve
 from solvers.branches.continuation import Point, trace
 from solvers.two_parameters import STARTS, start_of
-from solvers.two_parameters.arc import Arc, _root_of_polynomial
-from solvers.two_parameters.closing import closing_point
-from solvers.two_parameters.following import _cut, turned_back
-from solvers.two_parameters.knots import Side
-from solvers.two_parameters.starts import plane_of
+from solvers.two_parameters.following.closing import closing_point
+from solvers.two_parameters.following.following import _cut, turned_back
+from solvers.two_parameters.following.knots import Side
+from solvers.two_parameters.systems.arc import Arc, _root_of_polynomial
+from solvers.two_parameters.systems.starts import plane_of
 from tests.campaigns.passages import passed_twice
 from tests.sphere_galerkin import linearised
 

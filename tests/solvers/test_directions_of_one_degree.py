@@ -15,9 +15,9 @@ from meanfield import GegenbauerSeries, McKeanVlasov, Outcome, Sphere, critical_
 from solvers import bifurcation_diagram, curve
 from solvers.sphere.complements import AzimuthalComplement
 from solvers.two_parameters import start_of
-from solvers.two_parameters.normal_form import NormalForm, SecondVariation
-from solvers.two_parameters.starts import plane_of
-from solvers.two_parameters.unknowns import basis_of
+from solvers.two_parameters.ends.normal_form import NormalForm, SecondVariation
+from solvers.two_parameters.in_plane.unknowns import basis_of
+from solvers.two_parameters.systems.starts import plane_of
 
 EPS = np.finfo(float).eps
 COSINES, WEIGHTS = np.polynomial.legendre.leggauss(32)

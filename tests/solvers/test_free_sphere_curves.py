@@ -25,9 +25,9 @@ from solvers.bases import FourierBasis, InvariantBasis
 from solvers.bases.actions import moved_by, turnings
 from solvers.bases.representations import TRIVIAL, rotation_about, turned_moments
 from solvers.sphere.groups import axial_group
-from solvers.two_parameters.at_place import state_at
-from solvers.two_parameters.extended import REVERSED
-from solvers.two_parameters.plane import Plane
+from solvers.two_parameters.in_plane.at_place import state_at
+from solvers.two_parameters.in_plane.plane import Plane
+from solvers.two_parameters.systems.extended import REVERSED
 from tests import sphere_galerkin
 
 WEIGHTS = (-1.092, -3.691, -2.427, -4.307)

@@ -14,9 +14,9 @@ from meanfield import (
     SpecialPoint,
 )
 from solvers import bifurcation_diagram, curve
-from solvers.two_parameters.plane import Plane
+from solvers.two_parameters.in_plane.plane import Plane
+from solvers.two_parameters.in_plane.unknowns import basis_of, uneven_basis, unknown_among
 from solvers.two_parameters.triples import _Member, _same
-from solvers.two_parameters.unknowns import basis_of, uneven_basis, unknown_among
 
 COEFFICIENTS = (-0.75, -0.639, -0.715, -1.007, -0.901)
 INTERVAL = (-1.0, -0.5)

@@ -20,10 +20,10 @@ from meanfield.equations import Capability, equation_of
 from solvers import bifurcation_diagram, curve, phase_diagram
 from solvers.domains import solvers_of
 from solvers.two_parameters import plane, unknowns
-from solvers.two_parameters.at_place import block_at, polished, state_at
-from solvers.two_parameters.branch_points import BranchPointEquation
-from solvers.two_parameters.law_turning import quadratic_of_law, turning_of_law
-from solvers.two_parameters.turning import about_other_axis, quadratic, turning
+from solvers.two_parameters.in_plane.at_place import block_at, polished, state_at
+from solvers.two_parameters.systems.branch_points import BranchPointEquation
+from solvers.two_parameters.systems.law_turning import quadratic_of_law, turning_of_law
+from solvers.two_parameters.systems.turning import about_other_axis, quadratic, turning
 from tests import oracles
 
 RANDOM = np.random.default_rng(41)

@@ -25,9 +25,9 @@ from meanfield.theory import tricritical_points
 from solvers import bifurcation_diagram, curve
 from solvers.domains import solvers_of
 from solvers.two_parameters import plane, unknowns
-from solvers.two_parameters.at_place import block_at, state_at
-from solvers.two_parameters.branch_points import BranchPointEquation
-from solvers.two_parameters.folds import FoldEquation, null_vectors
+from solvers.two_parameters.in_plane.at_place import block_at, state_at
+from solvers.two_parameters.systems.branch_points import BranchPointEquation
+from solvers.two_parameters.systems.folds import FoldEquation, null_vectors
 from tests import zonal_attention
 from tests.oracles import extrapolated_slope
 

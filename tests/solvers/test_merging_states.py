@@ -12,7 +12,7 @@ from solvers import bifurcation_diagram, curve
 from solvers.bases import Basis, FourierBasis, InvariantBasis
 from solvers.bases.representations import axis_rotation, rotation_about, turned_moments
 from solvers.sphere.groups import axial_group
-from solvers.two_parameters.transitions import TransitionEquation
+from solvers.two_parameters.systems.transitions import TransitionEquation
 
 # Cusps are known to this.
 CUSP = 1e-9

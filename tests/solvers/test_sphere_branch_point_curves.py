@@ -11,9 +11,9 @@ from solvers.equations.geometry import Density
 from solvers.sphere.complements import complements
 from solvers.sphere.groups import ICOSAHEDRAL, OCTAHEDRAL, TETRAHEDRAL
 from solvers.sphere.subgroups import subgroups
-from solvers.two_parameters.at_place import block_at, state_at
-from solvers.two_parameters.branch_points import BranchPointEquation
-from solvers.two_parameters.plane import Plane
+from solvers.two_parameters.in_plane.at_place import block_at, state_at
+from solvers.two_parameters.in_plane.plane import Plane
+from solvers.two_parameters.systems.branch_points import BranchPointEquation
 
 # Relative accuracy promised for points on curves, and for slopes.
 POINT, SLOPE = 1e-11, 1e-9

@@ -20,8 +20,8 @@ from solvers.bases import InvariantBasis
 from solvers.domains import solvers_of
 from solvers.sphere.groups import OCTAHEDRAL
 from solvers.two_parameters import plane, unknowns
-from solvers.two_parameters.at_place import block_at, state_at
-from solvers.two_parameters.turning import about_other_axis, quadratic, turning
+from solvers.two_parameters.in_plane.at_place import block_at, state_at
+from solvers.two_parameters.systems.turning import about_other_axis, quadratic, turning
 
 RANDOM = np.random.default_rng(14)
 # Coefficients of powers of the amplitude come from values on a circle of this radius around zero.

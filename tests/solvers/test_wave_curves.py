@@ -15,8 +15,8 @@ from meanfield import (
 )
 from solvers import bifurcation_diagram, curve, phase_diagram
 from solvers.two_parameters import start_of
-from solvers.two_parameters.at_place import state_at
-from solvers.two_parameters.starts import located, plane_of
+from solvers.two_parameters.in_plane.at_place import state_at
+from solvers.two_parameters.systems.starts import located, plane_of
 from tests import oracles
 
 EPS = np.finfo(float).eps

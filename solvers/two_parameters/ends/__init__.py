@@ -1,0 +1,1 @@
+"""Where curves end: at the uniform state, and where states become one."""

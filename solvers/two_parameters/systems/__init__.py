@@ -1,0 +1,1 @@
+"""Extended systems: those of every type of curve, their first points, and the rows of records made from them."""
