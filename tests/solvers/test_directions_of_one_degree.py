@@ -183,3 +183,22 @@ def test_the_form_is_finite_and_no_root_where_another_degree_is_critical(degree,
         assert np.isfinite(form(at))
         assert np.isfinite(variation(at)).all()
         assert name == f"w{degree}" or abs(form(at)) > 1e10
+
+
+def test_branch_points_of_an_order_above_the_degree_end_where_another_degree_is_critical():
+    """Perturbations of order 3 have no part of degree 1, whose branch meets theirs where both degrees are critical."""
+    problem = McKeanVlasov(Sphere(5), GegenbauerSeries((-0.265, 0.452, -1.405), 5))
+    diagram = bifurcation_diagram(problem, (18.0, 28.0), rates=False)
+    starts = [start for start in diagram.events("branch point") if start.branch > 0]
+    assert len(starts) > 2
+    # N_1 = 5 and N_3 = 30 harmonics.
+    exact = (-1.405 / 6.0, 30.0 / 1.405)
+    for start in starts:
+        found = curve(start, "w1", (-0.97, 0.66))
+        assert not any("not located" in warning for warning in found.warnings)
+        joined = (found.outcome, found.first_outcome).count(Outcome.JOINED_BRANCH)
+        ends = [point for point in found.special_points if abs(point.values[0] - exact[0]) < 1e-9]
+        assert len(ends) == joined > 0
+        for end in ends:
+            assert (end.type, end.status) == ("mode interaction", "converged")
+            assert end.values == pytest.approx(exact, rel=1e-12)

@@ -174,7 +174,8 @@ def interactions_among(
     psi = np.where(own, state.means / np.sqrt(basis.squares), 0.0)
     # The form is that of odd degrees, of which the product of two harmonics has no part.
     odd = basis.cosines is None and degree % 2 == 1
-    form = _form(basis, psi) if odd and np.any(psi) else None
+    # Perturbations of higher orders about the axis have no part of the degree.
+    form = _form(basis, psi) if odd and np.any(psi) and degree in complement.degrees(degree) else None
     if form is None:
         return
     variation = SecondVariation(form, basis, complement)
