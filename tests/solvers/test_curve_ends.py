@@ -19,7 +19,7 @@ from meanfield import (
 )
 from meanfield.theory import tricritical_points
 from solvers import Arclength, bifurcation_diagram, curve
-from solvers.two_parameters import events
+from solvers.two_parameters.following import events
 
 
 def on_sphere(*weights):

@@ -18,7 +18,8 @@ from meanfield import (
 )
 from meanfield.equations import Interaction
 from solvers import Arclength, bifurcation_diagram, curve
-from solvers.two_parameters import arc, assembling
+from solvers.two_parameters import assembling
+from solvers.two_parameters.systems import arc
 from tests.oracles import fold_equations
 
 RANDOM = np.random.default_rng(11)

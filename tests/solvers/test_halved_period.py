@@ -7,7 +7,7 @@ import pytest
 
 from meanfield import Circle, CosineSeries, External, McKeanVlasov, Outcome
 from solvers import bifurcation_diagram, curve, phase_diagram
-from solvers.two_parameters import beside
+from solvers.two_parameters.ends import beside
 from tests import brute_force
 
 # Relative accuracy promised for points on curves, and for tricritical points.

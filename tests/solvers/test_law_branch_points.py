@@ -19,7 +19,7 @@ from meanfield import (
 from meanfield.equations import Capability, equation_of
 from solvers import bifurcation_diagram, curve, phase_diagram
 from solvers.domains import solvers_of
-from solvers.two_parameters import plane, unknowns
+from solvers.two_parameters.in_plane import plane, unknowns
 from solvers.two_parameters.in_plane.at_place import block_at, polished, state_at
 from solvers.two_parameters.systems.branch_points import BranchPointEquation
 from solvers.two_parameters.systems.law_turning import quadratic_of_law, turning_of_law

@@ -24,7 +24,7 @@ from meanfield.equations import equation_of
 from meanfield.theory import tricritical_points
 from solvers import bifurcation_diagram, curve
 from solvers.domains import solvers_of
-from solvers.two_parameters import plane, unknowns
+from solvers.two_parameters.in_plane import plane, unknowns
 from solvers.two_parameters.in_plane.at_place import block_at, state_at
 from solvers.two_parameters.systems.branch_points import BranchPointEquation
 from solvers.two_parameters.systems.folds import FoldEquation, null_vectors

@@ -19,7 +19,7 @@ from solvers import bifurcation_diagram, curve
 from solvers.bases import InvariantBasis
 from solvers.domains import solvers_of
 from solvers.sphere.groups import OCTAHEDRAL
-from solvers.two_parameters import plane, unknowns
+from solvers.two_parameters.in_plane import plane, unknowns
 from solvers.two_parameters.in_plane.at_place import block_at, state_at
 from solvers.two_parameters.systems.turning import about_other_axis, quadratic, turning
 
