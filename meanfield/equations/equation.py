@@ -19,7 +19,7 @@ import numpy as np
 from ..arguments import checked, shown
 from ..domains import Domain, domain_named, is_domain
 from ..errors import InvalidInput, did_you_mean
-from ..potentials import Combination, Number, Potential, potential_from, values_of
+from ..potentials import Combination, Number, Potential, keeping, potential_from, values_of
 from ..potentials.foreign import require_confinement
 from ..potentials.parametric import require_named
 from .capabilities import Capability
@@ -126,18 +126,17 @@ class Equation:
     def keeping_parameter(self, name: str, value: Number) -> Self:
         """Return the same problem with one continuous parameter changed that it has at zero too.
 
-        A lag, a common frequency or a term of a law of which zero is left would leave the law, and is the least
-        positive number in the place of zero, which no other number is changed by.
+        See :func:`meanfield.potentials.parametric.keeping`.
 
         Parameters
         ----------
         name, value
             As of :meth:`with_parameter`.
         """
-        found = self.with_parameter(name, value)
-        if value == 0 and self.place_of(name)[0] == self.law_field and name not in found.parameters:
-            return self.with_parameter(name, float(np.finfo(float).tiny))
-        return found
+        role, own = self.place_of(name)
+        if not own:
+            return self.with_parameter(name, value)
+        return self.replace(**{role: keeping(getattr(self.having(name), role), own, value)})
 
     def having(self, name: str) -> Self:
         """Return the same equation, its confinement written as a multiple of itself if the parameter is its factor.

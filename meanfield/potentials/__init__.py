@@ -36,6 +36,8 @@ from .green import KellerSegel, Logarithmic
 from .harmonic import HarmonicSeries
 from .models import Kuramoto, MaierSaupe, Onsager
 from .neurons import ArcCosine
+from .parametric import LEAST_VALUE as LEAST_VALUE
+from .parametric import keeping as keeping
 from .parametric import require_named as require_named
 from .parametric import values_of as values_of
 from .perceptron import ACTIVATIONS, Perceptron

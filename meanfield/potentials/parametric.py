@@ -22,11 +22,14 @@ from ..arguments import shown
 from ..domains import Domain
 from ..errors import InvalidInput, did_you_mean
 from ..harmonics.gegenbauer import Extended
-from .arrays import Array, narrowed
+from .arrays import Array, Number, narrowed
+from .series import SMALLEST_SIZE
 
 if TYPE_CHECKING:
     from .protocol import Potential
 
+# What is kept in the place of zero.
+LEAST_VALUE = SMALLEST_SIZE
 # Domain, last degree, and the method whose coefficients are asked for.
 _Asked = tuple[Domain, int, str]
 # Names that a sentence lists, and with which an unknown one is compared.
@@ -70,6 +73,21 @@ def exchanged(arguments: Mapping[str, Any], name: str, value: float) -> dict[str
 def values_of(potential: "Potential") -> dict[str, float]:
     """Return the continuous parameters of a potential; none if it does not inherit the protocol."""
     return potential.parameter_values() if hasattr(potential, "parameter_values") else {}
+
+
+def keeping(changed: Any, name: str, value: Number) -> Any:
+    """Return a potential or a velocity law with one continuous parameter changed that it has at zero too.
+
+    A lag, a common frequency or a term of which zero is left would leave it, and is the least admissible number in
+    the place of zero, which no other number is changed by.
+
+    Raises
+    ------
+    InvalidInput
+        If there is no such parameter, or its value is not admitted.
+    """
+    found = changed.with_parameter(name, value)
+    return changed.with_parameter(name, LEAST_VALUE) if value == 0 and name not in values_of(found) else found
 
 
 def require_named(name: str, known: Sequence[str], owner: str) -> None:

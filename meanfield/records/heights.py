@@ -40,7 +40,7 @@ class RelativeHeights:
         Raises
         ------
         InvalidInput
-            If there is none.
+            If there is none, or it is no double.
         """
         if value not in self._units:
             critical = transition_coupling(self._at(value))
@@ -48,6 +48,11 @@ class RelativeHeights:
                 raise InvalidInput(
                     f"at {self.parameter} = {value:g} there is no positive critical coupling to be relative to; "
                     "give the window in couplings, such as --coupling 0 5 or coupling=(0.0, 5.0)"
+                )
+            if isinstance(critical, np.longdouble):
+                raise InvalidInput(
+                    f"at {self.parameter} = {value:g} the smallest positive critical coupling, {critical:.3g}, is "
+                    f"out of the range of doubles; let the interval of {self.parameter} end before"
                 )
             self._units[value] = float(critical)
         return self._units[value]

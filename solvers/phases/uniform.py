@@ -169,9 +169,11 @@ def _places(window: Window, mode: int, places: list[float]) -> list[float]:
         middle = 0.5 * (low + high)
         known.setdefault(middle, _slope(window, mode, middle))
         (left, rising), (right, falling) = known[low], known[high]
-        predicted = 0.5 * np.log(left * right) if left * right > 0 else np.nan
-        predicted += (high - low) / 8 * (rising / left - falling / right)
-        exact = abs(predicted - np.log(abs(known[middle][0]))) <= EXACT
+        exact = False
+        if np.sign(left) == np.sign(right) != 0.0:
+            predicted = 0.5 * (np.log(abs(left)) + np.log(abs(right)))
+            predicted += (high - low) / 8 * (rising / left - falling / right)
+            exact = abs(predicted - np.log(abs(known[middle][0]))) <= EXACT
         if depth == 0 or (exact and depth <= HALVINGS - 3):
             return [middle, high]
         return [*refined(low, middle, depth - 1), *refined(middle, high, depth - 1)]

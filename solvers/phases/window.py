@@ -11,6 +11,7 @@ from scipy.optimize import brentq
 
 from meanfield import Curve, Equation, InvalidInput
 from meanfield.equations import Interaction
+from meanfield.potentials import LEAST_VALUE
 from meanfield.records import RelativeHeights
 from meanfield.theory import transition_coupling
 
@@ -83,7 +84,7 @@ class Window:
     def shown(self, problem: Equation) -> float:
         """Return the value of the parameter in an equation of the window, zero where it is the least number."""
         value = float(problem.parameters[self.parameter])
-        return 0.0 if abs(value) <= np.finfo(float).tiny else value
+        return 0.0 if abs(value) <= LEAST_VALUE else value
 
     def critical(self, value: float) -> float | None:
         """Return the smallest positive critical coupling at a value of the parameter; None if there is none."""

@@ -12,13 +12,17 @@ from meanfield import (
     HegselmannKrause,
     InvalidInput,
     KellerSegel,
+    Kuramoto,
+    MaierSaupe,
     McKeanVlasov,
+    Onsager,
     Outcome,
     Sphere,
     Transformer,
+    critical_couplings,
 )
 from meanfield.theory import tricritical_points
-from solvers import Arclength, bifurcation_diagram, curve
+from solvers import Arclength, bifurcation_diagram, curve, phase_diagram
 from solvers.two_parameters.following import events
 
 
@@ -235,3 +239,63 @@ def test_organising_points_that_rounding_moves_to_no_admissible_parameters_lose_
     assert "tricriticals between" in warning
     assert "are not told: what vanishes at them is rounding there" in warning
     assert (found.first[0], found.first[-1]) == (2.0, 6.0)
+
+
+SUMS = (
+    (Sphere(3), MaierSaupe(), 0.7, Onsager()),
+    (Sphere(3), Onsager(), 0.7, MaierSaupe()),
+    (Circle(), Transformer(6.0), 0.4, Kuramoto()),
+    (Circle(), CosineSeries((-1.0, -0.8)), 0.2, MaierSaupe()),
+)
+
+
+@pytest.mark.parametrize(("domain", "kept", "factor", "leaving"), SUMS)
+@pytest.mark.parametrize("low", [0.0, -0.25])
+def test_curves_reach_and_pass_the_value_at_which_a_term_leaves_the_sum(domain, kept, factor, leaving, low):
+    """There the equation is that of the rest, whose own diagram has the points."""
+    name = f"{leaving.name.replace('-', '_')}_factor"
+    problem = McKeanVlasov(domain, kept + factor * leaving)
+    diagram = bifurcation_diagram(problem, relative=(0.8, 1.3), rates=False, depth=1)
+    alone = bifurcation_diagram(McKeanVlasov(domain, kept), relative=(0.6, 1.3), rates=False, depth=1)
+    for kind in ("fold", "transition"):
+        found = curve(diagram.events(kind)[0], name, (low, factor))
+        assert found.values[0, 0] == low
+        assert not any("end of the interval" in warning for warning in found.warnings)
+        at_zero = curve(found.point(0), name, (low, 0.0)).values[-1] if low else found.values[0]
+        (exact,) = alone.events(kind)
+        assert at_zero.tolist() == [0.0, pytest.approx(exact.coupling, rel=1e-11)]
+
+
+@pytest.mark.parametrize("interval", [(0.0, 1.0), (-0.3, 0.5)])
+@pytest.mark.parametrize("name", ["onsager_factor", "maier_saupe_factor"])
+def test_phase_diagrams_of_mixtures_begin_at_or_pass_a_vanishing_term(name, interval):
+    problem = McKeanVlasov(Sphere(3), MaierSaupe() + 0.7 * Onsager())
+    found = phase_diagram(problem, (name, interval), relative=(0.8, 1.2), sections=2)
+    assert {each.type for each in found.curves} == {"threshold", "fold", "transition"}
+    assert all((each.values[0, 0], each.values[-1, 0]) == interval for each in found.curves)
+
+
+def test_a_window_whose_couplings_are_no_doubles_is_refused_in_a_sentence():
+    """kappa_1 of the transformer is about exp(-beta)."""
+    problem = McKeanVlasov(Circle(), Transformer(1.0))
+    for interval in ((1.0, 800.0), (600.0, 1200.0), (1.0, 2000.0)):
+        with pytest.raises(InvalidInput, match=r"is out of the range of doubles; let the interval of beta end"):
+            phase_diagram(problem, ("beta", interval), relative=(0.4, 1.6), examine=False)
+
+
+@pytest.mark.parametrize(
+    ("problem", "name", "interval"),
+    [
+        (McKeanVlasov(Circle(), HegselmannKrause(1.5)), "radius", (0.5, np.pi)),
+        (McKeanVlasov(Circle(), KellerSegel(1.0)), "screening", (0.0, 5.0)),
+    ],
+)
+def test_a_curve_reaches_the_last_admissible_value_of_a_parameter(problem, name, interval):
+    diagram = bifurcation_diagram(problem, relative=(0.8, 1.2), rates=False, depth=1)
+    found = curve(diagram.events("branch point")[0], name, interval)
+    assert (found.values[0, 0], found.values[-1, 0]) == interval
+    assert found.outcome is found.first_outcome is Outcome.LEFT_INTERVAL
+    assert not found.warnings
+    assert found.coupling == pytest.approx(
+        [float(critical_couplings(problem.with_parameter(name, value), 1)[1]) for value in found.first], rel=1e-12
+    )

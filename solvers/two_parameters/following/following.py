@@ -9,15 +9,17 @@ from scipy.optimize import brentq, minimize_scalar
 
 from meanfield import Outcome
 
-from ...bases import EPS
+from ...bases import EPS, Floats
 from ...branches.arclength import Arclength
 from ...branches.continuation import End, Point, length, trace
 from ...branches.hermite import hermite
 from ...branches.stepping import PREDICTED_FROM
 from ...root_finding.newton import POLISHED, Newton, correct
+from ...root_finding.solution import Solution
 from ..in_plane.coefficients import Place, is_double
-from ..in_plane.plane import COUPLING
+from ..in_plane.plane import COUPLING, Plane
 from ..systems.arc import ROUNDINGS, Arc
+from ..systems.extended import ExtendedEquation
 from ..systems.hopf import double_error
 from ..systems.tested import DOUBLE_RATE
 from .approaching import come_nearer, meets
@@ -33,6 +35,8 @@ CAREFUL = 0.25
 CHORD_DEVIATION = 0.3
 # Points at which the turn of the last arc, where states meet, is looked for before it is refined.
 SAMPLES = 9
+# A side that ends so near to the end of its interval, in its own coordinates, ends there.
+LEFT_OVER = 1e-6
 # The cubic tells the height of a turn to this share of it, above which the curve is asked.
 TURN_ERROR = 0.05
 # At a given parameter they are found beside them up to this, along a branch on which the coupling is stationary.
@@ -60,7 +64,7 @@ def follow(
     first_step = max(first_step, min(farthest, CAREFUL * float(np.linalg.norm(start.b[:-1]))))
     for item in trace(start, method, first_step, behind):
         if isinstance(item, End):
-            side.outcome = item.outcome
+            _stops(side, item.outcome)
             break
         last = side.knots[-1]
         arc = Arc(last.point, item)
@@ -100,6 +104,26 @@ def follow(
         if _ends_at_event(side, known) or (long_enough and _closes(side, start, arc)):
             break
     return side
+
+
+def _stops(side: Side, outcome: Outcome) -> None:
+    """End a side beyond which no point was found: at the end of its interval if there is none beyond that."""
+    side.outcome = outcome
+    last = side.knots[-1]
+    plane, rate = extended(last.point).plane, last.row.tangent[0]
+    end = plane.interval[1] if rate > 0.0 else plane.interval[0]
+    away = abs(end - float(last.place.values[0]))
+    # A step along the tangent there may be no longer than what is missing of the interval.
+    if outcome is not Outcome.STEP_TOO_SMALL or not away <= LEFT_OVER * plane.length:
+        return
+    aim = _aim(plane, end)
+    reached = None if aim is None else _fixed(extended(last.point), last.point.b, last.point.q, aim)
+    if reached is not None and length(reached.b - last.point.b, reached.q - last.point.q) <= LEFT_OVER:
+        tangent = last.point.solution
+        arclength = last.point.arclength + length(reached.b - last.point.b, reached.q - last.point.q)
+        point = Point(last.point.equation, reached, arclength).oriented(tangent.tangent_b, tangent.tangent_q)
+        side.knots.append(Knot.at(point, Event("end")))
+        side.outcome = Outcome.LEFT_INTERVAL
 
 
 def ended(start: Point) -> Side:
@@ -311,9 +335,9 @@ def _at_end(arc: Arc, end: float) -> Point | None:
     first, second = arc.first, arc.second
     equation = extended(second)
     plane = equation.plane
-    if plane.in_coupling and plane.names[0] != plane.other:
+    aim = _aim(plane, end)
+    if aim is None:
         return None
-    aim = end / plane.unit if plane.in_coupling else 1.0 + (end - plane.interval[0]) / plane.length
 
     def beyond(arclength: float) -> float:
         b, q = hermite((first, second), arclength)
@@ -329,18 +353,31 @@ def _at_end(arc: Arc, end: float) -> Point | None:
         # A start beside an organising point can be outside itself.
         arclength = low + values[0] / (values[0] - values[1]) * (high - low)
     b, q = hermite((first, second), arclength)
-    border = np.zeros_like(b)
-    if plane.in_coupling:
-        b[-1], border[-1] = aim, 1.0
-    else:
-        q = aim
-    border_q = 0.0 if plane.in_coupling else 1.0
-    solution = correct(equation, b, q, border, border_q, POLISHED)
+    solution = _fixed(equation, b, q, aim)
     if solution is None:
-        solution = correct(equation, b, q, border, border_q, BLURRED)
+        solution = _fixed(equation, b, q, aim, BLURRED)
         rounding = max(EPS, first.solution.residual, second.solution.residual)
         if solution is None or solution.residual > ROUNDINGS * rounding:
             return None
     if length(solution.b - b, solution.q - q) > CHORD_DEVIATION * (second.arclength - first.arclength):
         return None
     return Point(equation, solution, arclength).oriented(second.solution.tangent_b, second.solution.tangent_q)
+
+
+def _aim(plane: Plane, end: float) -> float | None:
+    """Return the coordinate at a value of the first parameter, None if that is none."""
+    if plane.in_coupling:
+        return end / plane.unit if plane.names[0] == plane.other else None
+    return 1.0 + (end - plane.interval[0]) / plane.length
+
+
+def _fixed(
+    equation: ExtendedEquation, b: Floats, q: float, aim: float, method: Newton = POLISHED
+) -> Solution | None:
+    """Return the solution near a place at which the coordinate of the first parameter has a value."""
+    in_coupling = equation.plane.in_coupling
+    b, border = b.copy(), np.zeros_like(b)
+    if in_coupling:
+        b[-1], border[-1] = aim, 1.0
+        return correct(equation, b, q, border, 0.0, method)
+    return correct(equation, b, aim, border, 1.0, method)

@@ -21,6 +21,7 @@ import numpy.typing as npt
 
 from meanfield import Equation, InvalidInput, Number
 from meanfield.equations import NEGLIGIBLE, Capability, is_velocity
+from meanfield.potentials import keeping
 
 from ...bases import EPS, Basis, Floats, Integers
 from ...bases.confining import ConfiningField
@@ -334,7 +335,7 @@ class Plane:
         for name, value in self._values(x, q):
             role, own = self.roles[name]
             if role == field:
-                potential = potential.with_parameter(own, value)
+                potential = keeping(potential, own, value)
         return potential
 
     @computed_once
