@@ -178,8 +178,9 @@ def differenced(
     if not errors.max() <= LARGEST_ERROR * largest:
         raise InvalidInput(
             f"the derivatives of the multipliers of {potential.name!r} in {name} by differences have errors of "
-            f"{float(errors.max()):.1e} beside {float(largest):.1e}; give their formula as the method "
-            f"{of.removesuffix('s')}_derivatives of its class"
+            f"{float(errors.max()):.1e} beside {float(largest):.1e}; write it as a formula, as in "
+            "Custom.from_expression('-Max(b - Abs(t), 0)', b=1), or give them as the method "
+            f"{of.removesuffix('s')}_derivatives of a class of its own"
         )
     return derivatives
 

@@ -189,11 +189,11 @@ def _slope(window: Window, mode: int, place: float) -> tuple[float, float]:
 
 
 def _unstable(problem: Equation, mode: int) -> int:
-    """Return the number of directions other than those of a mode in which the uniform state is unstable."""
+    """Return the number of directions in which the uniform state is unstable already where a mode is critical."""
     coupling = problem.fixed_coupling
     try:
         points = critical_modes(problem, min(coupling, 0.0), max(coupling, 0.0))
     except InvalidInput:
         return -1
-    below = {degree for point in points for degree in point.modes} - {mode}
+    below = {degree for point in points if mode not in point.modes for degree in point.modes}
     return sum(problem.domain.multiplicity(degree) for degree in below)

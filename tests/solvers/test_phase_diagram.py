@@ -563,3 +563,25 @@ def test_curves_that_come_in_through_an_end_of_the_interval_are_found(end):
     at_end = bifurcation_diagram(problem.with_parameter("q", end), relative=(0.5, 1.3), rates=False)
     expected = sorted(event.coupling for event in at_end.events("fold"))
     assert sorted(fold.coupling[[0, -1]]) == pytest.approx(expected, rel=1e-11)
+
+
+@pytest.mark.parametrize(
+    ("domain", "potential", "parameter", "interval"),
+    [
+        (Circle(), CosineSeries((-1.0, -1.0, 0.2)), "w3", (-0.4, 0.4)),
+        (Circle(), CosineSeries((-1.0, -1.0)), "noise", (0.5, 2.0)),
+        (Circle(), CosineSeries((-1.0, -0.2, -1.0)), "w2", (-0.5, 0.5)),
+        # N_1 = 3 and N_2 = 5 harmonics.
+        (Sphere(3), GegenbauerSeries((-3.0, -5.0, 0.5)), "w3", (-1.0, 1.0)),
+    ],
+)
+def test_the_common_threshold_of_two_modes_divides_regions(domain, potential, parameter, interval):
+    """Neither of the two is unstable before the other."""
+    found = phase_diagram(McKeanVlasov(domain, potential), (parameter, interval), relative=(0.7, 1.3), sections=3)
+    assert all(region.agrees for region in found.regions)
+    for first in np.linspace(*interval, 7)[1:-1]:
+        below, above = (
+            [region for region in found.regions if region.contains(first, height)] for height in (0.98, 1.02)
+        )
+        assert len(below) == len(above) == 1
+        assert below != above
