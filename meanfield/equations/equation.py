@@ -126,7 +126,8 @@ class Equation:
     def keeping_parameter(self, name: str, value: Number) -> Self:
         """Return the same problem with one continuous parameter changed that it has at zero too.
 
-        See :func:`meanfield.potentials.parametric.keeping`.
+        A lag, a common frequency or a term of a sum of which zero is left would leave the equation, and is the
+        least admissible number in the place of zero, which no other number is changed by.
 
         Parameters
         ----------

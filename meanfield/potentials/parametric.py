@@ -28,7 +28,7 @@ from .series import SMALLEST_SIZE
 if TYPE_CHECKING:
     from .protocol import Potential
 
-# What is kept in the place of zero.
+# What is kept in the place of zero: the least number that potentials admit.
 LEAST_VALUE = SMALLEST_SIZE
 # Domain, last degree, and the method whose coefficients are asked for.
 _Asked = tuple[Domain, int, str]
@@ -78,8 +78,7 @@ def values_of(potential: "Potential") -> dict[str, float]:
 def keeping(changed: Any, name: str, value: Number) -> Any:
     """Return a potential or a velocity law with one continuous parameter changed that it has at zero too.
 
-    A lag, a common frequency or a term of which zero is left would leave it, and is the least admissible number in
-    the place of zero, which no other number is changed by.
+    What would leave it with zero has the least value in its place, see :meth:`Equation.keeping_parameter`.
 
     Raises
     ------

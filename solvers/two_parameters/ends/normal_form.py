@@ -87,7 +87,7 @@ class NormalForm:
         own, others = strengths[self.degree], strengths[self.others]
         gaps = own - others
         # At a pole the value a rounding beside it, which is finite and no root.
-        gaps[gaps == 0.0] = np.maximum(EPS * abs(own), TINY)
+        gaps[gaps == 0.0] = max(EPS * abs(own), TINY)
         by_degree = (terms.by_strength * others + terms.alone * own) / gaps
         return by_degree.astype(float), float(terms.fourth), float(terms.constant)
 

@@ -109,20 +109,19 @@ def follow(
 def _stops(side: Side, outcome: Outcome) -> None:
     """End a side beyond which no point was found: at the end of its interval if there is none beyond that."""
     side.outcome = outcome
-    last = side.knots[-1]
-    plane, rate = extended(last.point).plane, last.row.tangent[0]
-    end = plane.interval[1] if rate > 0.0 else plane.interval[0]
-    away = abs(end - float(last.place.values[0]))
-    # A step along the tangent there may be no longer than what is missing of the interval.
-    if outcome is not Outcome.STEP_TOO_SMALL or not away <= LEFT_OVER * plane.length:
+    knot, last = side.knots[-1], side.knots[-1].point
+    equation = extended(last)
+    low, high = equation.plane.interval
+    end = high if knot.row.tangent[0] > 0.0 else low
+    near = abs(end - float(knot.place.values[0])) <= LEFT_OVER * equation.plane.length
+    aim = _aim(equation.plane, end) if near and outcome is Outcome.STEP_TOO_SMALL else None
+    reached = None if aim is None else _fixed(equation, last.b, last.q, aim)
+    if reached is None:
         return
-    aim = _aim(plane, end)
-    reached = None if aim is None else _fixed(extended(last.point), last.point.b, last.point.q, aim)
-    if reached is not None and length(reached.b - last.point.b, reached.q - last.point.q) <= LEFT_OVER:
-        tangent = last.point.solution
-        arclength = last.point.arclength + length(reached.b - last.point.b, reached.q - last.point.q)
-        point = Point(last.point.equation, reached, arclength).oriented(tangent.tangent_b, tangent.tangent_q)
-        side.knots.append(Knot.at(point, Event("end")))
+    step = length(reached.b - last.b, reached.q - last.q)
+    if step <= LEFT_OVER:
+        along = last.solution.tangent_b, last.solution.tangent_q
+        side.knots.append(Knot.at(Point(equation, reached, last.arclength + step).oriented(*along), Event("end")))
         side.outcome = Outcome.LEFT_INTERVAL
 
 
@@ -375,9 +374,8 @@ def _fixed(
     equation: ExtendedEquation, b: Floats, q: float, aim: float, method: Newton = POLISHED
 ) -> Solution | None:
     """Return the solution near a place at which the coordinate of the first parameter has a value."""
-    in_coupling = equation.plane.in_coupling
     b, border = b.copy(), np.zeros_like(b)
-    if in_coupling:
+    if equation.plane.in_coupling:
         b[-1], border[-1] = aim, 1.0
         return correct(equation, b, q, border, 0.0, method)
     return correct(equation, b, aim, border, 1.0, method)

@@ -267,7 +267,7 @@ class Plane:
             role, own = self.roles[name]
             if law is None or role != self.problem.law_field:
                 known = fields[role] if role in fields else getattr(self.problem, role)
-                fields[role] = known.with_parameter(own, value) if own else value
+                fields[role] = keeping(known, own, value) if own else value
         return self.problem.replace(**fields)
 
     def coefficients(self, x: float, q: float, degrees: Integers, basis: Basis | None = None) -> Coefficients:
