@@ -19,7 +19,7 @@ import numpy as np
 from ..arguments import checked, shown
 from ..domains import Domain, domain_named, is_domain
 from ..errors import InvalidInput, did_you_mean
-from ..potentials import Combination, Number, Potential, keeping, potential_from, values_of
+from ..potentials import Combination, Number, Potential, interpolated_in, keeping, potential_from, values_of
 from ..potentials.foreign import require_confinement
 from ..potentials.parametric import require_named
 from .capabilities import Capability
@@ -138,6 +138,14 @@ class Equation:
         if not own:
             return self.with_parameter(name, value)
         return self.replace(**{role: keeping(getattr(self.having(name), role), own, value)})
+
+    def interpolated_in(self, *names: str) -> Self:
+        """Return the same equation, its law prepared for many values of the one of some parameters that it has."""
+        roles = {name: self.place_of(name) for name in names}
+        own = [name for role, name in roles.values() if role == self.law_field]
+        if len(own) != 1:
+            return self
+        return self.replace(**{self.law_field: interpolated_in(self.law, own[0])})
 
     def having(self, name: str) -> Self:
         """Return the same equation, its confinement written as a multiple of itself if the parameter is its factor.

@@ -19,7 +19,7 @@ from ..domains import Circle, Domain
 from ..errors import InvalidInput
 from ..potentials import Array, Potential
 from ..potentials.foreign import require_potential
-from ..potentials.parametric import values_of
+from ..potentials.parametric import interpolated_in, values_of
 from .capabilities import Capability
 from .speed_response import SpeedResponse, response_by_values
 
@@ -216,6 +216,10 @@ class VelocityLaw:
         """Return the continuous parameters by name."""
         return {}
 
+    def interpolated_in(self, name: str) -> "VelocityLaw":
+        """Return the same law, prepared for many values of a parameter: itself, if it has formulas."""
+        return self
+
     def with_parameter(self, name: str, value: float) -> "VelocityLaw":
         """Return the law with one continuous parameter changed.
 
@@ -315,6 +319,10 @@ class Gradient(VelocityLaw):
     def parameter_values(self) -> dict[str, float]:
         """Return the continuous parameters of the potential."""
         return values_of(self.potential)
+
+    def interpolated_in(self, name: str) -> "Gradient":
+        """Return the law of the potential prepared for many values of a parameter."""
+        return Gradient(interpolated_in(self.potential, name))
 
     def with_parameter(self, name: str, value: float) -> "Gradient":
         """Return the law of the potential with one continuous parameter changed."""

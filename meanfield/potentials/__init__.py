@@ -37,6 +37,7 @@ from .harmonic import HarmonicSeries
 from .models import Kuramoto, MaierSaupe, Onsager
 from .neurons import ArcCosine
 from .parametric import LEAST_VALUE as LEAST_VALUE
+from .parametric import interpolated_in as interpolated_in
 from .parametric import keeping as keeping
 from .parametric import require_named as require_named
 from .parametric import values_of as values_of

@@ -6,44 +6,31 @@ other as polynomials on pieces (:mod:`meanfield.potentials.pieces`): functions w
 
 import dataclasses
 import functools
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, TypeAlias
+from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
 
 from ..arguments import methods_checked, shown
-from ..domains import Circle, Domain
-from ..errors import InvalidInput, MeanfieldError
+from ..domains import Domain
+from ..errors import InvalidInput
 from .arrays import Array, Number
-from .cosines import cosine_coefficients
-from .expressions import Formula, compiled, require_text
+from .expressions import require_text
 from .finite import Cosines
-from .given import Numbers, at_numbers, complex_step, given_numbers, passing, require_given
-from .parametric import exchanged, numbered
+from .given import Numbers, at_numbers, given_numbers, require_given
+from .parametric import exchanged, numbered, require_named
 from .pieces import Pieces, pieces_from
 from .protocol import Potential
-from .sampling import (
-    PI,
-    Sampled,
-    UserFunction,
-    formula_values,
-    name_of,
-    roughness,
-    sampled,
-)
-from .separated import Combination, factors_of, separated
+from .sampling import PI, name_of
 from .series import as_number, checked_coefficients, require_source
-from .splitting import Rough, split, zeros_of
+from .shapes import Cell, Shape, Source, accuracy_of, require_accurate
 
-# Error of a multiplier over the largest beyond which a function is refused, and from which the error is stated.
-_LARGEST_ERROR, _STATED_ERROR = 1e-3, 1e-10
-# Shapes of formulas that are kept: a curve over one of their numbers asks for the same ones in several places. Each
-# has a quarter of a megabyte of probes.
-FORMULAS = 128
-
-Shape: TypeAlias = Cosines | Pieces | Combination
+# Error of a multiplier over the largest from which it is stated.
+_STATED_ERROR = 1e-10
+# Errors over the largest derivative, or multiplier over the number, up to which interpolated derivatives are taken.
+_INTERPOLATED = 1e-9
 
 
 @methods_checked
@@ -76,6 +63,8 @@ class Custom(Potential):
     given
         Numbers by name that the formula has, as in ``"-exp(b*cos(t))/b"``, or that the function takes besides the
         angle, as arguments of these names: the continuous parameters of the potential.
+    interpolated
+        The name of one of these in which multipliers are interpolated; empty for none, see ``interpolated_in``.
 
     Raises
     ------
@@ -125,6 +114,7 @@ class Custom(Potential):
     breakpoints: tuple[float, ...] = ()
     pieces: Mapping[str, Any] | None = dataclasses.field(default=None, repr=False, hash=False)
     given: Numbers = ()
+    interpolated: str = dataclasses.field(default="", repr=False, compare=False)
     name: ClassVar[str] = "custom"
 
     def __post_init__(self) -> None:
@@ -152,13 +142,11 @@ class Custom(Potential):
         if self.coefficients is None and self.constant:
             raise InvalidInput(f"constant = {self.constant!r} goes with coefficients only; add it to the function")
         object.__setattr__(self, "breakpoints", _checked_breakpoints(self.breakpoints, self.function))
-        if self._accuracy > _LARGEST_ERROR:
-            raise InvalidInput(
-                f"the values of {at_numbers(self.formula, self.given)} are known to {self._accuracy:.0e} of its "
-                "largest multiplier only; a large constant, terms that cancel or single precision have rounded the "
-                "rest: leave the constant out"
-            )
-        if self.source is not None and self.function is not None:
+        if self.interpolated:
+            require_named(self.interpolated, tuple(dict(self.given)), "the formula or function")
+        elif not self._left_behind:
+            require_accurate(self._shape, at_numbers(self.formula, self.given))
+        if self.source is not None and self.function is not None and not self.interpolated:
             object.__setattr__(self, "source", self.source.removesuffix(self.reservation) + self.reservation)
 
     def __getstate__(self) -> dict[str, Any]:
@@ -241,10 +229,15 @@ class Custom(Potential):
 
     def multipliers(self, domain: Domain, degree: int) -> Array:
         """Return w_0, ..., w_degree."""
+        if (cell := self._cell(domain, int(degree))) is not None:
+            found = cell.multipliers.values(dict(self.given)[self.interpolated])
+            return np.asarray(found[: int(degree) + 1], dtype=np.float64)
         return self._shape.multipliers(domain, int(degree))
 
     def tail_bound(self, domain: Domain, degree: int) -> Number:
         """Return a bound of the multipliers beyond a degree."""
+        if (cell := self._cell(domain)) is not None:
+            return cell.tail_bound(int(degree))
         return self._shape.tail_bound(domain, int(degree))
 
     def parameter_values(self) -> dict[str, float]:
@@ -260,9 +253,28 @@ class Custom(Potential):
             return dataclasses.replace(self, coefficients=tuple(changed))
         given = {**dict(self.given), name: number}
         if self.expression is not None or self.function is not None:
-            return dataclasses.replace(self, given=given)
+            interpolated = self.interpolated if name == self.interpolated else ""
+            return dataclasses.replace(self, given=given, interpolated=interpolated)
         # Of a function that a file has left behind, the numbers are known and the values are not.
         return self if given == dict(self.given) else Custom(source=self.source, given=given)
+
+    def interpolated_in(self, name: str) -> "Custom":
+        """Return the same potential, prepared for many values of a number given by name.
+
+        Where they are analytic in it, the multipliers up to the degree 128 and their derivatives are
+        interpolated between some dozens in each quarter of an octave of the number, to 8 roundings of the largest
+        or to their accuracy. Elsewhere, and if the formula separates the number from the angle, they are computed
+        at each value. Curves and diagrams in a parameter ask for this.
+        """
+        source = self._source
+        if (
+            source is None
+            or not source.is_kept
+            or name not in dict(self.given)
+            or source.is_separated(self._numbers)
+        ):
+            return self
+        return dataclasses.replace(self, interpolated=name)
 
     def multiplier_derivatives(self, name: str, domain: Domain, degree: int) -> Array:
         """Return the derivatives in a coefficient, the multipliers of its cosine, or in a number given by name.
@@ -273,11 +285,14 @@ class Custom(Potential):
         if not self.given:
             alone = np.array([0.0, *(float(other == name) for other in self.parameter_names())])
             return Cosines(alone).multipliers(domain, int(degree))
-        if self.expression is not None:
-            shape = _differentiated(self.expression, self.given, name)
-        else:
-            known = self.function is not None and isinstance(self.function, Hashable)
-            shape = _stepped(self.function, self.given, name) if known else None
+        if name == self.interpolated and (cell := self._cell(domain, int(degree))) is not None:
+            place, near = dict(self.given)[name], cell.multipliers
+            found, errors = (
+                row[: int(degree) + 1] for row in (near.derivatives(place), near.derivative_errors(place))
+            )
+            if errors.max() <= _INTERPOLATED * max(np.abs(found[1:]).max(initial=0.0), cell.largest / abs(place)):
+                return np.asarray(found, dtype=np.float64)
+        shape = None if self._source is None else self._source.derivative(self._numbers, name)
         if shape is None:
             return super().multiplier_derivatives(name, domain, int(degree))
         return shape.multipliers(domain, int(degree))
@@ -306,13 +321,28 @@ class Custom(Potential):
         shapes = (self.expression, self.coefficients, self.function, self.pieces)
         return bool(self.given) and self.source is not None and all(shape is None for shape in shapes)
 
+    @property
+    def _numbers(self) -> tuple[tuple[str, float], ...]:
+        return tuple(dict(self.given).items())
+
+    @property
+    def _source(self) -> Source | None:
+        """The formula or the function, None if there is neither."""
+        if self.expression is None and self.function is None:
+            return None
+        return Source(self.expression, self.function, self.breakpoints)
+
+    def _cell(self, domain: Domain, degree: int = 0) -> Cell | None:
+        """Return the multipliers about the number in which they are interpolated, None if they are not."""
+        if not self.interpolated or self._source is None:
+            return None
+        return self._source.cell(self._numbers, self.interpolated, domain, degree)
+
     @functools.cached_property
     def _accuracy(self) -> float:
         if self.coefficients is not None or self._left_behind:
             return float(np.finfo(float).eps)
-        largest = float(np.abs(self._shape.multipliers(Circle(), 64)[1:]).max())
-        # An error of root mean square e has coefficients of at most e times the root of 2.
-        return 2**0.5 * self._shape.error / largest if largest > 0 else 0.0
+        return accuracy_of(self._shape)
 
     @functools.cached_property
     def _shape(self) -> Shape:
@@ -320,117 +350,13 @@ class Custom(Potential):
             return Cosines(np.array([self.constant, *self.coefficients]))
         if self.pieces is not None:
             return pieces_from(self.pieces)
-        if self.expression is not None:
-            return _of_formula(self.expression, self.given)
-        if self.function is None:
-            numbers = ", ".join([f"{name}={value!r}" for name, value in dict(self.given).items()])
-            raise InvalidInput(
-                f"files keep the multipliers of the {self.source} at the numbers of the problem alone, and not the "
-                f"function; make the problem again with Custom.from_callable(function, {numbers})"
-            )
-        kept = _of_callable if isinstance(self.function, Hashable) else _of_callable.__wrapped__
-        return kept(self.function, self.given, self.breakpoints)
-
-
-@functools.lru_cache(maxsize=FORMULAS)
-def _of_formula(expression: str, given: tuple[tuple[str, float], ...]) -> Shape:
-    """Return the function of a formula."""
-    formula = compiled(expression, dict(given))
-    return _combined(expression, given) or _as_it_stands(formula, at_numbers(expression, given))
-
-
-@functools.lru_cache(maxsize=FORMULAS)
-def _differentiated(expression: str, given: tuple[tuple[str, float], ...], name: str) -> Shape | None:
-    """Return the derivative of a formula in a number given by name, or None if it is not finite between kinks.
-
-    It may jump at those of the formula: only its integrals are asked for.
-    """
-    if combined := _combined(expression, given, name):
-        return combined
-    breakpoints = zeros_of(compiled(expression, dict(given)).switches)
-    formula = compiled(expression, dict(given), name)
-    label = f"the derivative of {expression} in {name}"
-    try:
-        function = sampled(formula_values(formula), label, breakpoints, even=formula.even)
-        # Where the formula has a kink whose place depends on the number, its derivative jumps.
-        return _found(function, formula.constant, breakpoints, jumping=True)
-    except InvalidInput:
-        return None
-
-
-def _combined(expression: str, given: tuple[tuple[str, float], ...], along: str = "") -> Combination | None:
-    """Return a formula or its derivative as a combination of functions of the angle, None if it is none to keep."""
-    pairs = separated(expression, frozenset(name for name, _ in given)) if given else ()
-    shapes = [shape for _, angle in pairs if (shape := _of_angle(angle)) is not None]
-    if not pairs or len(shapes) < len(pairs):
-        return None
-    found = Combination(factors_of(pairs, dict(given), along), tuple(shapes))
-    return found if found.is_sound(vanishing=bool(along)) else None
-
-
-@functools.lru_cache(maxsize=FORMULAS)
-def _of_angle(expression: str) -> Cosines | Pieces | None:
-    """Return the function of a formula without numbers by name, or None if it is none for itself."""
-    try:
-        return _as_it_stands(compiled(expression), expression)
-    except MeanfieldError:
-        return None
-
-
-def _as_it_stands(formula: Formula, label: str) -> Cosines | Pieces:
-    """Return the function of a formula from its values."""
-    breakpoints = zeros_of(formula.switches)
-    function = sampled(formula_values(formula), label, breakpoints, even=formula.even)
-    return _smooth_or_rough(function, formula.constant, breakpoints)
-
-
-@functools.lru_cache(maxsize=FORMULAS)
-def _of_callable(
-    function: Callable[..., Any], given: tuple[tuple[str, float], ...], breakpoints: tuple[float, ...]
-) -> Shape:
-    """Return the function of a callable."""
-    known = np.array(breakpoints, dtype=np.longdouble)
-    of_angle = UserFunction(passing(function, dict(given)))
-    return _smooth_or_rough(sampled(of_angle, f"callable {of_angle.name}", known), np.longdouble(0), known)
-
-
-@functools.lru_cache(maxsize=FORMULAS)
-def _stepped(function: Callable[..., Any], given: tuple[tuple[str, float], ...], name: str) -> Shape | None:
-    """Return the derivative of a callable in a number given by name, or None if a complex step does not give it."""
-    derivative = complex_step(function, dict(given), name)
-    if derivative is None:
-        return None
-    label, none = f"the derivative of {name_of(function)} in {name}", np.zeros(0, dtype=np.longdouble)
-    try:
-        return _found(sampled(UserFunction(derivative), label, none), np.longdouble(0), none)
-    except MeanfieldError:
-        return None
-
-
-def _smooth_or_rough(function: Sampled, constant: np.longdouble, breakpoints: npt.NDArray[Any]) -> Cosines | Pieces:
-    """Return a function as it is found, of one that is rough by rounding with that as its noise."""
-    try:
-        return _found(function, constant, breakpoints)
-    except Rough:
-        noise = roughness(function)
-        if not noise <= _LARGEST_ERROR:
-            raise
-        return _found(dataclasses.replace(function, noise=max(noise, function.noise)), constant, breakpoints)
-
-
-def _found(
-    function: Sampled, constant: np.longdouble, breakpoints: npt.NDArray[Any], *, jumping: bool = False
-) -> Cosines | Pieces:
-    """Return a function as a sum of cosines where these decay, else as polynomials on pieces."""
-    found = cosine_coefficients(function, kinked=breakpoints.size > 0)
-    if found is None:
-        return split(function, breakpoints, constant, jumping=jumping)
-    series, error = found.values * function.unit, found.error * function.unit
-    # Rounding of what the mean is of.
-    mean = series[0] if abs(series[0]) > error else 0
-    added = function.offset + constant
-    series[0] = mean + added
-    return Cosines(series.astype(np.float64), float(error), function, float(added))
+        if self._source is not None:
+            return self._source.shape(self._numbers)
+        numbers = ", ".join([f"{name}={value!r}" for name, value in dict(self.given).items()])
+        raise InvalidInput(
+            f"files keep the multipliers of the {self.source} at the numbers of the problem alone, and not the "
+            f"function; make the problem again with Custom.from_callable(function, {numbers})"
+        )
 
 
 def _checked_breakpoints(breakpoints: Any, function: object) -> tuple[float, ...]:

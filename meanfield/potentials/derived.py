@@ -6,7 +6,7 @@ from typing import Any, Self
 
 from ..domains import Domain
 from .arrays import Number
-from .parametric import values_of
+from .parametric import interpolated_in, values_of
 from .protocol import Potential
 
 
@@ -40,6 +40,10 @@ class Derived(Potential):
     def parameter_values(self) -> dict[str, float]:
         """Return the continuous parameters of the other one."""
         return values_of(self.potential)
+
+    def interpolated_in(self, name: str) -> Self:
+        """Return that of the other one, prepared for many values of a parameter."""
+        return dataclasses.replace(self, potential=interpolated_in(self.potential, name))
 
     def with_parameter(self, name: str, value: float) -> Self:
         """Return that of the other one with one continuous parameter changed."""

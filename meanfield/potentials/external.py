@@ -13,7 +13,7 @@ from ..arguments import methods_checked, shown
 from ..domains import Domain
 from ..errors import InvalidInput, MeanfieldError
 from .arrays import Array, Number, without_cancelled
-from .custom import FORMULAS, Custom
+from .custom import Custom
 from .expressions import Formula, compiled, require_text
 from .finite import Cosines
 from .formulas import formulas_of
@@ -24,6 +24,7 @@ from .protocol import Potential
 from .sampling import UserFunction, formula_values, name_of
 from .separated import factors_of, is_sound, separated
 from .series import as_number, given_coefficients, padded, require_source
+from .shapes import FORMULAS
 from .uneven import FourierSeries, Parts, shape_of
 
 _SERIES = "cosine=(1.0,), sine=(0.0, 0.3)"

@@ -29,7 +29,8 @@ from ..domains import Domain, Sphere
 from ..errors import InvalidInput
 from ..harmonics.packing import moduli, packed
 from .arrays import Array, Number, narrowed, without_cancelled
-from .parametric import continuous, differenced, exchanged, require_named, values_of
+from .interpolation import differentiated
+from .parametric import continuous, exchanged, interpolated_in, require_named, values_of
 from .relative import Relative
 from .series import as_number
 from .terms import collected, joined, parameters_of_terms
@@ -184,7 +185,8 @@ class Potential(Relative, Protocol):
         >>> CosineSeries((-1.0, -0.9)).with_parameter("w2", -0.5)
         CosineSeries(w=(-1.0, -0.5))
         """
-        parameters = self._require_parameter(name)
+        self._require_parameter(name)
+        parameters = self.parameters()
         number = as_number(value, name, "a finite number")
         try:
             return type(self)(**exchanged(parameters, name, number))
@@ -194,12 +196,16 @@ class Potential(Relative, Protocol):
                 f"{name} in a method with_parameter of its own"
             ) from error
 
+    def interpolated_in(self, name: str) -> "Potential":
+        """Return the same potential, prepared for many values of a parameter: itself, if it has formulas."""
+        return self
+
     def multiplier_derivatives(self, name: str, domain: Domain, degree: int) -> Array:
         r"""Return the derivatives of w_0, ..., w_degree in a continuous parameter, shape (degree + 1,).
 
         The potentials of this package differentiate their formulas. For a class that does not give this method they
-        are differences of the multipliers, extrapolated (Ridders 1982; see :mod:`meanfield.potentials.parametric`)
-        and known to :math:`10^{-8}` of the largest by the estimate of their errors; what is not is refused.
+        are those of polynomials that interpolate the multipliers (:mod:`meanfield.potentials.interpolation`), known
+        to :math:`10^{-8}` of the largest by the estimate of their errors; what is not is refused.
 
         Parameters
         ----------
@@ -218,7 +224,7 @@ class Potential(Relative, Protocol):
         Raises
         ------
         InvalidInput
-            If there is no such parameter, the multipliers are refused, or differences do not tell.
+            If there is no such parameter, the multipliers are refused, or do not tell.
 
         Examples
         --------
@@ -228,35 +234,32 @@ class Potential(Relative, Protocol):
         [-0.159155, -0.292653]
         """
         self._require_parameter(name)
-        return differenced(self, name, domain, degree)
+        return differentiated(self, name, domain, degree)
 
     def sine_multiplier_derivatives(self, name: str, domain: Domain, degree: int) -> Array:
         """Return the derivatives of the coefficients of sin kt, k = 0..degree, in a continuous parameter.
 
-        Zero where a class has no sines, else extrapolated differences as ``multiplier_derivatives`` has them.
+        Zero where a class has no sines, else interpolated as those of ``multiplier_derivatives``.
         """
         self._require_parameter(name)
         if type(self).sine_multipliers is Potential.sine_multipliers:
             return np.zeros(degree + 1)
-        return differenced(self, name, domain, degree, of="sine_multipliers")
+        return differentiated(self, name, domain, degree, of="sine_multipliers")
 
     def harmonic_multiplier_derivatives(self, name: str, degree: int) -> Array:
         """Return the derivatives of v_lm and u_lm on the ordinary sphere in a parameter, by degree and order.
 
-        Of a class that gives neither these nor an axis by extrapolated differences.
+        Of a class that gives neither these nor an axis they are interpolated.
         """
         self._require_parameter(name)
         if not self.zonal:
-            return differenced(self, name, Sphere(3), degree, of="harmonic_multipliers")
+            return differentiated(self, name, Sphere(3), degree, of="harmonic_multipliers")
         cosine = packed(np.asarray(self.multiplier_derivatives(name, Sphere(3), degree), dtype=float))
         return np.stack([cosine, np.zeros_like(cosine)])
 
-    def _require_parameter(self, name: str) -> dict[str, Any]:
-        """Return the parameters, refusing a name that is none of a continuous one."""
-        parameters = self.parameters()
-        if not isinstance(parameters.get(name), float):
-            require_named(name, self.parameter_names(), f"the potential {self.name!r}")
-        return parameters
+    def _require_parameter(self, name: str) -> None:
+        """Refuse a name that is none of a continuous parameter."""
+        require_named(name, self.parameter_names(), f"the potential {self.name!r}")
 
     def as_terms(self) -> Terms:
         """Return the terms by which the potential enters a sum, pairs of factors and potentials."""
@@ -415,6 +418,14 @@ class Combination(Potential):
         place, factor, potential, own = self._parameter(name)
         changed = (factor, potential.with_parameter(own, value)) if own else (value, potential)
         return Combination((*self.terms[:place], changed, *self.terms[place + 1 :]))
+
+    def interpolated_in(self, name: str) -> "Combination":
+        """Return the sum, the term of the parameter prepared for many values of it."""
+        if name not in self.parameter_values():
+            return self
+        place, factor, potential, own = self._parameter(name)
+        prepared = (factor, interpolated_in(potential, own))
+        return Combination((*self.terms[:place], prepared, *self.terms[place + 1 :]))
 
     def multiplier_derivatives(self, name: str, domain: Domain, degree: int) -> Array:
         """Return the multipliers of the term in its factor, or the derivatives of the term times its factor."""

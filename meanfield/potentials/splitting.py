@@ -8,6 +8,7 @@ from numpy.polynomial import chebyshev
 
 from ..errors import InvalidInput
 from .expressions import Evaluator
+from .interpolation import chebyshev_transform
 from .pieces import Pieces
 from .sampling import PI, Sampled, probes
 
@@ -54,7 +55,7 @@ def split(function: Sampled, breakpoints: Working, constant: np.longdouble, *, j
     for depth in range(_DEEPEST + 1):
         points = _inside(pending) if jumping else _points(pending)
         values = function(points.ravel()).reshape(-1, _SIZE)
-        coefficients = values @ _transform().T
+        coefficients = values @ chebyshev_transform(_SIZE).T
         allowed = _rounding(function, pending, values)
         missed = np.maximum(
             np.abs(coefficients[:, -_SIZE // 3 :]).max(axis=1), _deviations(function, pending, coefficients) / 16
@@ -132,15 +133,6 @@ def _inside(pieces: Working) -> Working:
     """Return the points, those at the ends moved off the jumps that may be there."""
     inset = _ROUNDINGS * np.finfo(pieces.dtype).eps * PI
     return np.clip(_points(pieces), pieces[:, :1] + inset, pieces[:, 1:] - inset)
-
-
-def _transform() -> Working:
-    """Return the matrix from values at the places to Chebyshev coefficients."""
-    steps = np.arange(_SIZE)
-    matrix = np.cos(PI * steps[:, np.newaxis] * steps / (_SIZE - 1)) * 2 / (_SIZE - 1)
-    matrix[[0, -1]] /= 2
-    matrix[:, [0, -1]] /= 2
-    return np.asarray(matrix)
 
 
 def _rounding(function: Sampled, pieces: Working, values: Working) -> Working:

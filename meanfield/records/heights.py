@@ -1,6 +1,7 @@
 """Curves in units of the smallest positive critical coupling, which has kinks where the critical mode changes."""
 
 from dataclasses import dataclass, field
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -75,8 +76,12 @@ class RelativeHeights:
         places, rates = np.column_stack([curve.first, heights]), np.column_stack([curve.tangent[:, 0], rises])
         return self._bent(curve, smooth(curve.arclength, places, rates))
 
+    @cached_property
+    def _prepared(self) -> Equation:
+        return self.problem.interpolated_in(self.parameter)
+
     def _at(self, value: float) -> Equation:
-        return self.problem.keeping_parameter(self.parameter, float(value))
+        return self._prepared.keeping_parameter(self.parameter, float(value))
 
     def _slope(self, value: float, critical: float) -> float:
         """Return the derivative of the smallest positive critical coupling, given at a value of the parameter."""

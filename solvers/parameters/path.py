@@ -92,7 +92,7 @@ class Path:
     """
 
     def __init__(self, problem: Equation, name: str, interval: tuple[Number, Number]) -> None:
-        self.problem, self.name = problem, name
+        self.problem, self.name = problem.interpolated_in(name), name
         self.low, self.high = (float(end) for end in interval)
         self.coupling = problem.fixed_coupling
         self.sign = -1 if self.coupling < 0 else 1

@@ -36,7 +36,7 @@ def threshold_modes(window: Window) -> list[int]:
     """Return the modes whose thresholds are in the window at any of some values of the parameter."""
     found: set[int] = set()
     for value in np.linspace(*window.interval, FIRST).tolist():
-        points = critical_modes(window.at(value), *window.couplings(value))
+        points = critical_modes(window.along(value), *window.couplings(value))
         found |= {mode for point in points for mode in point.modes}
     return sorted(found)
 
@@ -45,8 +45,8 @@ def uniform_points(window: Window, modes: Sequence[int]) -> list[UniformPoint]:
     """Return the tricritical points and mode interactions in the window, by ascending parameter."""
     if not modes:
         return []
-    found = mode_interactions(window.problem, window.parameter, window.interval, modes)
-    found += tricritical_points(window.problem, window.parameter, window.interval, modes)
+    found = mode_interactions(window.prepared, window.parameter, window.interval, modes)
+    found += tricritical_points(window.prepared, window.parameter, window.interval, modes)
     inside = [point for point in found if window.contains(point.value, float(point.coupling))]
     return sorted(inside, key=lambda point: point.value)
 
@@ -59,7 +59,7 @@ def unresolved(window: Window, modes: Sequence[int]) -> list[str]:
         f"{'interactions' if len(own) > 1 else 'tricritical points'} of mode {' and '.join(map(str, own))} may be "
         f"missing: their multipliers change too fast in {window.parameter} for the values taken; ask for a "
         "narrower range"
-        for own in unresolved_points(window.problem, window.parameter, window.interval, modes)
+        for own in unresolved_points(window.prepared, window.parameter, window.interval, modes)
     ]
 
 
@@ -112,7 +112,7 @@ def organising_point(window: Window, point: UniformPoint) -> OrganisingPoint:
 
 def _coupling(window: Window, mode: int, place: float) -> float:
     """Return the critical coupling of a mode, inf where it is not coupled."""
-    return float(critical_couplings(window.at(place), mode)[mode])
+    return float(critical_couplings(window.along(place), mode)[mode])
 
 
 def _end(window: Window, mode: int, inside: float, outside: float) -> float:
@@ -135,7 +135,7 @@ def _threshold(window: Window, mode: int, piece: tuple[float, float], own: dict[
     critical = [window.critical(place) for place in places]
     speed = np.hypot(1.0 / width, slope / coupling)
     arclength = np.concatenate([[0.0], np.cumsum(0.5 * (speed[1:] + speed[:-1]) * np.diff(first))])
-    problems = [window.at(place).at(coupling=value) for place, value in zip(places, coupling, strict=True)]
+    problems = [window.along(place).at(coupling=value) for place, value in zip(places, coupling, strict=True)]
     states = np.zeros((len(places), mode + 1))
     ends = ["EP" if index in (0, len(places) - 1) else "" for index in range(len(places))]
     return Curve(
@@ -184,7 +184,7 @@ def _places(window: Window, mode: int, places: list[float]) -> list[float]:
 def _slope(window: Window, mode: int, place: float) -> tuple[float, float]:
     """Return the critical coupling of a mode and its derivative in the parameter."""
     coupling = _coupling(window, mode, place)
-    derivatives = at_uniform(window.at(place).at(coupling=coupling)).strength_derivatives(window.parameter, mode)
+    derivatives = at_uniform(window.along(place).at(coupling=coupling)).strength_derivatives(window.parameter, mode)
     return coupling, float(-coupling * derivatives[mode])
 
 

@@ -75,6 +75,10 @@ class Window:
         """Return the equation at a value of the parameter, which it has at zero too."""
         return self.problem.keeping_parameter(self.parameter, float(value))
 
+    def along(self, value: float) -> Equation:
+        """Return the equation at one of many values of the parameter."""
+        return self.prepared.keeping_parameter(self.parameter, float(value))
+
     def shown(self, problem: Equation) -> float:
         """Return the value of the parameter in an equation of the window, zero where it is the least number."""
         value = float(problem.parameters[self.parameter])
@@ -82,7 +86,7 @@ class Window:
 
     def critical(self, value: float) -> float | None:
         """Return the smallest positive critical coupling at a value of the parameter; None if there is none."""
-        found = transition_coupling(self.at(value))
+        found = transition_coupling(self.along(value))
         return None if found is None else float(found)
 
     def unit(self, value: float) -> float:
@@ -192,6 +196,11 @@ class Window:
         (low, high), (lowest, highest) = self.interval, self.heights
         track = self._relative_heights.track(curve) if self.relative else curve.track
         return np.asarray((track - [low, lowest]) / [high - low, highest - lowest])
+
+    @cached_property
+    def prepared(self) -> Equation:
+        """The equation, prepared for many values of the parameter."""
+        return self.problem.interpolated_in(self.parameter)
 
     @cached_property
     def _relative_heights(self) -> RelativeHeights:

@@ -26,7 +26,7 @@ from meanfield import (
     two_layer,
 )
 from meanfield.potentials import ACTIVATIONS
-from meanfield.potentials.parametric import differenced
+from meanfield.potentials.interpolation import differentiated
 from tests.oracles import zonal_mean
 
 EPS = np.finfo(float).eps
@@ -178,7 +178,7 @@ def test_derivatives_of_neurons_are_those_of_differences(angles):
             kind = f"{'sine_' * sines}multiplier_derivatives"
             found = getattr(potential, kind)(name, CIRCLE, 12)
             assert found == pytest.approx(
-                differenced(potential, name, CIRCLE, 12, of="sine_multipliers" if sines else "multipliers"),
+                differentiated(potential, name, CIRCLE, 12, of="sine_multipliers" if sines else "multipliers"),
                 abs=1e-8,
             )
 

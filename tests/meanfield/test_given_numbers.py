@@ -30,7 +30,7 @@ from meanfield import (
 )
 from meanfield.cli import main
 from meanfield.potentials.expressions import compiled, names_in
-from meanfield.potentials.parametric import LARGEST_ERROR
+from meanfield.potentials.interpolation import LARGEST_ERROR
 from meanfield.potentials.separated import separated
 from solvers import bifurcation_diagram, curve, phase_diagram, stationary_states, sweep
 
@@ -252,7 +252,7 @@ def test_a_derivative_that_jumps_is_exact(text, domain):
     np.testing.assert_allclose(found, expected, rtol=0, atol=16 * EPS)
 
 
-def test_a_callable_without_complex_numbers_is_differenced():
+def test_a_callable_without_complex_numbers_is_interpolated():
     def plain(angle, b):
         return -math.exp(b * math.cos(angle)) / b
 
@@ -261,7 +261,7 @@ def test_a_callable_without_complex_numbers_is_differenced():
     np.testing.assert_allclose(found, expected, rtol=0, atol=LARGEST_ERROR * np.abs(expected).max())
 
 
-def test_a_callable_that_is_not_analytic_is_differenced():
+def test_a_callable_that_is_not_analytic_is_interpolated():
     def kinked(angle, b):
         return -np.abs(b) * np.cos(angle)
 

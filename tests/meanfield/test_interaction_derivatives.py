@@ -25,7 +25,7 @@ from meanfield import (
     two_layer,
 )
 from meanfield.equations import Interaction
-from meanfield.potentials.parametric import LARGEST_ERROR
+from meanfield.potentials.interpolation import LARGEST_ERROR
 from tests.oracles import extrapolated_slope
 
 EPS = float(np.finfo(float).eps)
@@ -65,7 +65,7 @@ ON_SPHERES = [
     for dimension, confinement in ((3, None), (3, GegenbauerSeries((0.4,))), (4, 0.5 * Kuramoto()))
     if not (dimension == 4 and potential == GegenbauerSeries((-1.0, 0.3)))
 ]
-# These are differenced themselves.
+# These are interpolated themselves.
 WITHOUT_FORMULA = [problem(Kuramoto(), confinement=Perceptron((1.0, 0.4), (0.5, 2.0), "tanh"))]
 
 

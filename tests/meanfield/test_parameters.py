@@ -32,7 +32,7 @@ from meanfield import (
     Transformer,
 )
 from meanfield.equations import Interaction
-from meanfield.potentials.parametric import LARGEST_ERROR, extrapolated
+from meanfield.potentials.interpolation import LARGEST_ERROR, interpolated_derivatives
 from tests import problems
 from tests.oracles import exact, zonal_mean
 
@@ -302,12 +302,12 @@ class Foreign(Potential):
 
 
 @pytest.mark.parametrize("strength", [0.0, 1e-3, *RANDOM.uniform(-2, 2, 12)])
-def test_differences_are_within_their_errors(strength):
+def test_interpolated_derivatives_are_within_their_errors(strength):
     potential = Foreign(float(strength))
     assert potential.parameter_names() == ("strength",)
     with mp.workdps(30):
         expected = -3 * mp.cos(3 * mp.mpf(strength)) * mp.exp(mp.sin(3 * mp.mpf(strength)))
-    values, errors = extrapolated(potential, "strength", Circle(), 3)
+    values, errors = interpolated_derivatives(potential, "strength", Circle(), 3)
     assert abs(exact(values[1]) - expected) <= errors[1]
     derivatives = potential.multiplier_derivatives("strength", Circle(), 3)
     size = max(abs(float(expected)), abs(potential.multipliers(Circle(), 1)[1]) / (abs(strength) or 1.0))
@@ -330,40 +330,40 @@ def test_differences_are_within_their_errors(strength):
     ids=repr,
 )
 def test_derivatives_are_those_of_the_multipliers(potential, domain):
-    """The multipliers of the package themselves, extrapolated."""
+    """The multipliers of the package themselves, interpolated."""
     try:
         size = np.abs(potential.multipliers(domain, 60)).max()
     except InvalidInput as refusal:
         pytest.skip(str(refusal))
     for name in potential.parameter_names():
-        values, errors = extrapolated(potential, name, domain, 60)
+        values, errors = interpolated_derivatives(potential, name, domain, 60)
         assert (np.abs(potential.multiplier_derivatives(name, domain, 60) - values) <= errors).all()
         assert errors.max() <= 1e-9 * max(np.abs(values).max(), size)
 
 
-def test_differences_near_the_end_of_what_is_admitted():
-    values, errors = extrapolated(Foreign(1e-3, "root"), "strength", Circle(), 1)
+def test_interpolation_near_the_end_of_what_is_admitted():
+    values, errors = interpolated_derivatives(Foreign(1e-3, "root"), "strength", Circle(), 1)
     assert abs(values[1] - 0.5 / math.sqrt(1e-3)) <= errors[1]
     with pytest.raises(
-        InvalidInput, match=r"cannot be differenced in strength at 0, beside which it refuses values"
+        InvalidInput, match=r"cannot be interpolated in strength at 0, beside which it refuses values"
     ):
         Foreign(0.0, "root").multiplier_derivatives("strength", Circle(), 1)
 
 
-def test_differences_at_a_kink_are_refused():
-    with pytest.raises(InvalidInput, match=r"in strength by differences have errors of 2\.0e\+00 beside"):
+def test_interpolation_at_a_kink_are_refused():
+    with pytest.raises(InvalidInput, match=r"in strength, interpolated in it, have errors of"):
         Foreign(0.0, "kinked").multiplier_derivatives("strength", Circle(), 1)
     beside = Foreign(1e-5, "kinked").multiplier_derivatives("strength", Circle(), 1)
     assert beside[1] == pytest.approx(1.0, rel=LARGEST_ERROR)
 
 
 @pytest.mark.parametrize("kink", [1e-5, 1e-4, 2e-4])
-def test_differences_across_a_kink_are_refused(kink):
+def test_interpolation_across_a_kink_are_refused(kink):
     class Bent(Foreign):
         def _multiplier(self):
             return abs(self.strength - kink)
 
-    with pytest.raises(InvalidInput, match=r"in strength by differences have errors of"):
+    with pytest.raises(InvalidInput, match=r"in strength, interpolated in it, have errors of"):
         Bent(0.0).multiplier_derivatives("strength", Circle(), 1)
 
 
@@ -495,7 +495,7 @@ class Rooted(Potential):
     ("kind", "exact"), [("root", lambda a: 0.5 / math.sqrt(a - 1.0)), ("log", lambda a: 1 / (a - 1.0))]
 )
 @pytest.mark.parametrize("strength", [1.05, 1.01, 1.0003])
-def test_no_difference_reaches_beyond_the_numbers_a_potential_has(kind, exact, strength):
+def test_no_interpolation_reaches_beyond_the_numbers_a_potential_has(kind, exact, strength):
     found = Rooted(strength, kind).multiplier_derivatives("strength", Circle(), 3)
     assert found[1] == pytest.approx(exact(strength), rel=1e-8)
 

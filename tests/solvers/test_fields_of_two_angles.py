@@ -21,7 +21,7 @@ from meanfield import (
     Transformer,
 )
 from meanfield.harmonics import packed_size
-from meanfield.potentials.parametric import differenced
+from meanfield.potentials.interpolation import differentiated
 from solvers import bifurcation_diagram, curve, phase_diagram
 from tests.two_angles import Truth, moments_of
 
@@ -219,7 +219,7 @@ def test_derivatives_by_degree_and_order(seed):
     series = HarmonicSeries(cosine=tuple(generator.normal(size=6)), sine=(0.0, 0.0, *generator.normal(size=1)))
     for potential in (neurons, series, 2.0 * neurons - 0.3 * series):
         for name in potential.parameter_names():
-            exact = differenced(potential, name, Sphere(3), 10, of="harmonic_multipliers")
+            exact = differentiated(potential, name, Sphere(3), 10, of="harmonic_multipliers")
             found = potential.harmonic_multiplier_derivatives(name, 10)
             assert np.abs(found - exact).max() <= 1e-8 * max(1.0, np.abs(exact).max())
 

@@ -174,7 +174,7 @@ def standing(start: Start, names: tuple[str, str], interval: tuple[float, float]
 
 def _bare(problem: Equation, names: tuple[str, str], interval: tuple[float, float]) -> Plane:
     """Return the plane whose second parameter is its own coordinate, before its unit and axes are known."""
-    return Plane(problem, names, interval, 1.0, 0.0, None, np.arange(1, 33))
+    return Plane(problem.interpolated_in(*names), names, interval, 1.0, 0.0, None, np.arange(1, 33))
 
 
 def plane_of(start: Start, names: tuple[str, str], interval: tuple[float, float]) -> Plane:
@@ -206,7 +206,7 @@ def plane_of(start: Start, names: tuple[str, str], interval: tuple[float, float]
     x, q = bare.coordinates(first, problem.parameters[names[1]])
     reference = significant_degrees(bare, x, q, partial(multiples, 1))
     unit = float(high - low) if other == names[0] else _unit(start, bare, x, q, reference)
-    plane = Plane(problem, names, interval, unit, x / unit, None, reference)
+    plane = replace(bare, unit=unit, origin=x / unit, reference=reference)
     if not plane.reflects:
         return plane
     if not plane.zonal:
