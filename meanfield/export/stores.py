@@ -23,6 +23,7 @@ from typing import Any
 from ..errors import ComputationFailed, InvalidInput, MeanfieldError
 from . import digests, records
 from .files import bytes_writer, existing_file, reading, text_writer, write_files
+from .sealed import is_sealed
 
 try:
     import fcntl
@@ -136,7 +137,7 @@ class Store:
             if values.get(TASK, own) != own:
                 return None
             known = Result(**{name: values[name] for name in Result.__dataclass_fields__})
-            if known.file and (folder / known.file).stat().st_size != known.size:
+            if known.file and not _is_whole((folder / known.file).read_bytes(), known.size):
                 return None
         except (OSError, ValueError, KeyError, TypeError, MeanfieldError):
             return None
@@ -220,6 +221,11 @@ class Store:
                 f"the store {self.path} belongs to another sweep: {different}; name another store, or delete it to "
                 "start anew"
             )
+
+
+def _is_whole(record: bytes, size: int) -> bool:
+    """Return whether the bytes of a record are as many as they were and agree with their seal."""
+    return len(record) == size and is_sealed(record) is True
 
 
 def _framed(form: str, values: Mapping[str, Any]) -> dict[str, Any]:

@@ -272,6 +272,18 @@ def test_a_changed_result_and_a_lost_record_are_computed_again(diagrams, tmp_pat
     assert open_sweep(store).status.tolist() == ["missing", "complete", "complete", "missing"]
 
 
+@pytest.mark.parametrize("place", [0.0, 0.3, 0.9, 1.0])
+def test_a_record_with_a_changed_byte_is_computed_again(diagrams, tmp_path, place):
+    """In its content or in its seal."""
+    store = tmp_path / "runs"
+    shutil.copytree(diagrams.store, store)
+    path = store / "000001" / "diagram.nc"
+    content = bytearray(path.read_bytes())
+    content[int(place * (len(content) - 1))] ^= 1
+    path.write_bytes(content)
+    assert open_sweep(store).status.tolist() == ["complete", "missing", "complete", "complete"]
+
+
 def test_a_result_counts_for_its_own_sweep_and_value_only(tmp_path):
     store, calls = tmp_path / "store", tmp_path / "calls"
     calls.mkdir()
