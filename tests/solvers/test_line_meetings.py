@@ -289,3 +289,16 @@ def test_a_line_ends_at_a_threshold_at_which_the_uniform_state_is_unstable_alrea
         assert max(map(abs, gaps)) <= 1e-12
         sizes = sorted(np.abs(line.state(place, other=other).cosine[1:]).max() for other in (False, True))
         assert sizes[0] <= 1e-9 < 0.05 <= sizes[1]
+
+
+def test_a_line_ends_on_that_of_two_clusters_beside_a_critical_mode():
+    """There the uniform state has lines with end points as well, which are other ones."""
+    diagram = phase_diagram(on_circle(-0.6, -1.0, -0.92), ("w2", (-1.0, -0.8)), examine=False)
+    lines = {each.label: each for each in diagram.curves if each.type == "transition"}
+    passing, ending = lines["transition 2-cluster | 1-cluster"], lines["transition 1-cluster | 1-cluster"]
+    assert not ending.warnings
+    end = min(ending.special_points, key=lambda point: point.values[0])
+    assert end.type == "end point"
+    assert end.values[0] == pytest.approx(min(ending.first), rel=1e-12)
+    (same,) = [point for point in passing.special_points if abs(point.values[0] - end.values[0]) < 1e-3]
+    np.testing.assert_allclose(end.values, same.values, rtol=1e-11)

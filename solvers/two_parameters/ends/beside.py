@@ -98,19 +98,13 @@ def ends_beside(plane: Plane, state: AtState, symmetric: Symmetric, other: AtSta
     """Yield the points of a first-order line where a state that is nearly a more symmetric one may be born of it.
 
     They are on the line of the more symmetric state, which becomes unstable there, and the other, by default the
-    uniform one; the nearest is first.
+    uniform one; the nearest is first. Where a mode is nearly critical that state may be the uniform one as well.
     """
     x, q = state.place
     coefficients = plane.coefficients(x, q, plane.reference)
     nearly = float(np.abs(1.0 - coefficients.strengths).min()) <= NEARLY_CRITICAL
     if other is not None and not plane.confined and nearly:
-        equation = _LineOfAny(plane, (other.weighted.basis,))
-        found = _found(equation, np.append(other.unknown, x), q, "end point")
-        nearest = next(found, None)
-        if nearest is not None:
-            yield nearest
-            yield from found
-            return
+        yield from _found(_LineOfAny(plane, (other.weighted.basis,)), np.append(other.unknown, x), q, "end point")
     basis, b = symmetric
     if other is None:
         yield from _found(_LineOfAny(plane, (basis,)), np.append(b, x), q, "end point")
