@@ -75,9 +75,9 @@ class Pieces:
         inside = (reduced != 0) & (np.abs(reduced) < np.pi)
         return np.asarray(np.sign(reduced) * inside * self._sum(np.abs(reduced), 1))
 
-    def derivative(self, distance: npt.ArrayLike) -> Array:
-        """Return the derivative at distances from 0 in [0, pi], of the piece to the right at kinks."""
-        return self._sum(np.asarray(distance, dtype=float), 1)
+    def derivative(self, distance: npt.ArrayLike, *, order: int = 1) -> Array:
+        """Return a derivative at distances from 0 in [0, pi], of the piece to the right at kinks."""
+        return self._sum(np.asarray(distance, dtype=float), order)
 
     def multipliers(self, domain: Domain, degree: int) -> Array:
         """Return w_0, ..., w_degree; values below their errors are 0."""
@@ -124,22 +124,7 @@ class Pieces:
 
     def laplacian(self, dimension: int) -> float:
         r"""Return the integral of :math:`|d(\sin^{d-2}t\,p')| / \sin^{(d-2)/2}t`."""
-        power = dimension - 2
-        first = self.derivatives[1]
-        left, right = (chebyshev.chebval(end, first.T) for end in (-1.0, 1.0))
-        inner = np.sin(self.ends[1:-1].astype(float))
-        jumps = float((np.abs(right[:-1] - left[1:]) * inner ** (power / 2)).sum())
-        # Panels halved towards the poles, where the bound of P_l is singular.
-        small = np.pi * 0.5 ** np.arange(2, 60)
-        panels = np.unique(np.concatenate([self.ends.astype(float), small, np.pi - small[:-10]]))
-        rule = gauss_rule(3, 16)
-        angles = panels[:-1, np.newaxis] + np.diff(panels)[:, np.newaxis] * (1 - rule.nodes) / 2
-        sine, cosine = np.sin(angles), np.cos(angles)
-        slope, bend = self._sum(angles, 1), self._sum(angles, 2)
-        density = np.abs(power * sine ** (power - 1) * cosine * slope + sine**power * bend)
-        weighted = density / sine ** (power / 2)
-        # One in a hundred covers the quadrature of a modulus.
-        return jumps + 1.01 * float(((weighted @ rule.weights) * np.diff(panels)).sum())
+        return _laplacian(self, dimension)
 
     def described(self) -> dict[str, Any]:
         """Return the pieces as values that JSON can hold; trailing zeros are left out."""
@@ -218,6 +203,27 @@ def _sampled(pieces: Pieces, degree: int) -> tuple[Any, Any, Any]:
     lengths = np.diff(pieces.ends).astype(np.longdouble)[place]
     points = pieces.ends[:-1].astype(np.longdouble)[place] + lengths * (1 + places) / 2
     return points, weights * lengths, values
+
+
+@functools.lru_cache(maxsize=64)
+def _laplacian(pieces: Pieces, dimension: int) -> float:
+    r"""Return the integral of :math:`|d(\sin^{d-2}t\,p')| / \sin^{(d-2)/2}t`."""
+    power = dimension - 2
+    first = pieces.derivatives[1]
+    left, right = (chebyshev.chebval(end, first.T) for end in (-1.0, 1.0))
+    inner = np.sin(pieces.ends[1:-1].astype(float))
+    jumps = float((np.abs(right[:-1] - left[1:]) * inner ** (power / 2)).sum())
+    # Panels halved towards the poles, where the bound of P_l is singular.
+    small = np.pi * 0.5 ** np.arange(2, 60)
+    panels = np.unique(np.concatenate([pieces.ends.astype(float), small, np.pi - small[:-10]]))
+    rule = gauss_rule(3, 16)
+    angles = panels[:-1, np.newaxis] + np.diff(panels)[:, np.newaxis] * (1 - rule.nodes) / 2
+    sine, cosine = np.sin(angles), np.cos(angles)
+    slope, bend = pieces.derivative(angles), pieces.derivative(angles, order=2)
+    density = np.abs(power * sine ** (power - 1) * cosine * slope + sine**power * bend)
+    weighted = density / sine ** (power / 2)
+    # One in a hundred covers the quadrature of a modulus.
+    return jumps + 1.01 * float(((weighted @ rule.weights) * np.diff(panels)).sum())
 
 
 @functools.lru_cache(maxsize=64)
