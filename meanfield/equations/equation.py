@@ -145,7 +145,8 @@ class Equation:
         own = [name for role, name in roles.values() if role == self.law_field]
         if len(own) != 1:
             return self
-        return self.replace(**{self.law_field: interpolated_in(self.law, own[0])})
+        prepared = interpolated_in(self.law, own[0])
+        return self if prepared is self.law else self.replace(**{self.law_field: prepared})
 
     def having(self, name: str) -> Self:
         """Return the same equation, its confinement written as a multiple of itself if the parameter is its factor.
