@@ -308,7 +308,7 @@ def test_auto_follows_fold_and_branch_point_in_coupling_and_noise(transformer, t
         assert coupling / noise == pytest.approx(event.coupling, rel=1e-9)
         for name in ("b", "s"):
             (folder / f"fort.{7 if name == 'b' else 8}").rename(folder / f"{name}.two")
-        with pytest.raises(InvalidInput, match=r"b\.two follows parameter 1 and 2"):
+        with pytest.raises(InvalidInput, match=r"b\.two has curves in 2 parameters, 1 and 2"):
             open_diagram(folder / "b.two", problem=files.diagram.problem)
 
 

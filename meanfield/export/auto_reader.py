@@ -470,9 +470,14 @@ def _listed(line: str, key: str) -> list[str]:
 
 def _require_free(line: str, name: str, expected: str) -> None:
     free = _listed(line, "Active continuation parameter")
-    if len(free) > 1 or (free and free[0].isdigit() and free[0] != expected):
+    if len(free) > 1:
         raise InvalidInput(
-            f"{name} follows parameter {' and '.join(free)}; this diagram can follow parameter {expected} alone"
+            f"{name} has curves in {len(free)} parameters, {' and '.join(free)}, and a diagram has one; save the "
+            "curve or phase diagram as .nc or .json, which can be opened"
+        )
+    if free and free[0].isdigit() and free[0] != expected:
+        raise InvalidInput(
+            f"{name} follows parameter {free[0]}; this diagram can follow parameter {expected} alone"
             f"{', the coupling' if expected == COUPLING else ''}"
         )
 

@@ -91,7 +91,7 @@ class Custom(Potential):
 
     The derivatives of the multipliers in a number of a formula are those of the formula differentiated, to
     rounding, also where that jumps at kinks, as that of ``Max(b - Abs(t), 0)`` in b; in one of a function that
-    takes no complex numbers, extrapolated differences with an estimate of their error, see
+    takes no complex numbers, those of polynomials that interpolate them, with an estimate of their error, see
     ``multiplier_derivatives``. Files keep a function as its multipliers at the numbers given; with others it must
     be given again.
 
