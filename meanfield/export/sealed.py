@@ -67,7 +67,7 @@ def netcdf_groups(path: Path, check: bool = True) -> Groups:
         If its seal is broken, or it cannot be read within bounds of time and memory.
     """
     content = path.read_bytes()
-    sealed = is_sealed(content)
+    sealed = _sealed(content)
     if check and sealed is False:
         raise InvalidInput(
             "it is damaged: its content does not agree with its digest; take another copy, or open it unchecked "
@@ -150,7 +150,7 @@ def _pickled_elsewhere(content: bytes) -> bytes:
     return done.stdout
 
 
-def is_sealed(content: bytes) -> bool | None:
+def _sealed(content: bytes) -> bool | None:
     """Return whether the seal agrees with the content; None if there is no seal, as after appending."""
     seal = content[-SEAL_LENGTH:]
     if not seal.startswith(SEAL):

@@ -14,16 +14,16 @@ runs compute. Every result says of which sweep and value it is, and in another p
 """
 
 import contextlib
+import hashlib
 import os
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from ..errors import ComputationFailed, InvalidInput, MeanfieldError
 from . import digests, records
 from .files import bytes_writer, existing_file, reading, text_writer, write_files
-from .sealed import is_sealed
 
 try:
     import fcntl
@@ -60,6 +60,8 @@ class Result:
         Name of the file of the record; empty if there is none.
     size : int
         Its bytes.
+    checksum : str
+        Their SHA-256; empty if it is not known.
     failure : str
         Why the value failed; empty if it did not.
     """
@@ -68,8 +70,17 @@ class Result:
     tables: Mapping[str, Any] = field(default_factory=dict)
     file: str = ""
     size: int = 0
+    checksum: str = ""
     failure: str = ""
     cpu_seconds: float = 0.0
+
+    def about(self, record: bytes) -> "Result":
+        """Return the same result with the size and the checksum of its record."""
+        return replace(self, size=len(record), checksum=hashlib.sha256(record).hexdigest())
+
+    def describes(self, record: bytes) -> bool:
+        """Return whether a record is the one it was written with, as far as that is known."""
+        return len(record) == self.size and self.checksum in ("", hashlib.sha256(record).hexdigest())
 
 
 class Store:
@@ -136,8 +147,10 @@ class Store:
             # Stores of before do not tell of which value a result is.
             if values.get(TASK, own) != own:
                 return None
+            # Nor do they have a checksum.
+            values.setdefault("checksum", "")
             known = Result(**{name: values[name] for name in Result.__dataclass_fields__})
-            if known.file and not _is_whole((folder / known.file).read_bytes(), known.size):
+            if known.file and not known.describes((folder / known.file).read_bytes()):
                 return None
         except (OSError, ValueError, KeyError, TypeError, MeanfieldError):
             return None
@@ -221,11 +234,6 @@ class Store:
                 f"the store {self.path} belongs to another sweep: {different}; name another store, or delete it to "
                 "start anew"
             )
-
-
-def _is_whole(record: bytes, size: int) -> bool:
-    """Return whether the bytes of a record are as many as they were and agree with their seal."""
-    return len(record) == size and is_sealed(record) is True
 
 
 def _framed(form: str, values: Mapping[str, Any]) -> dict[str, Any]:

@@ -86,8 +86,8 @@ def run(task: Task) -> Computed:
         return Computed(Result(failure=reason(error), cpu_seconds=time.process_time() - started))
     name, content = _encoded(found) if task.stored else ("", None)
     spent = time.process_time() - started
-    size = 0 if content is None else len(content)
-    return Computed(Result(numbers, tables, name, size, cpu_seconds=spent), content)
+    result = Result(numbers, tables, name, cpu_seconds=spent)
+    return Computed(result if content is None else result.about(content), content)
 
 
 def reason(error: BaseException) -> str:

@@ -274,7 +274,7 @@ def test_a_changed_result_and_a_lost_record_are_computed_again(diagrams, tmp_pat
 
 @pytest.mark.parametrize("place", [0.0, 0.3, 0.9, 1.0])
 def test_a_record_with_a_changed_byte_is_computed_again(diagrams, tmp_path, place):
-    """In its content or in its seal."""
+    """In its content or in the seal of its format."""
     store = tmp_path / "runs"
     shutil.copytree(diagrams.store, store)
     path = store / "000001" / "diagram.nc"
@@ -282,6 +282,18 @@ def test_a_record_with_a_changed_byte_is_computed_again(diagrams, tmp_path, plac
     content[int(place * (len(content) - 1))] ^= 1
     path.write_bytes(content)
     assert open_sweep(store).status.tolist() == ["complete", "missing", "complete", "complete"]
+
+
+def test_a_changed_record_of_states_is_computed_again(tmp_path):
+    """These are texts."""
+    store = tmp_path / "runs"
+    sweep(FAMILY.at(coupling=0.3), {"beta": [0.5, 1.0]}, "states", {"rates": False}, store=store)
+    record = next(path for path in (store / "000001").iterdir() if path.name != "result.json")
+    text = record.read_text()
+    record.write_text(text.replace("uniform", "uniforn", 1))
+    assert open_sweep(store).status.tolist() == ["complete", "missing"]
+    record.write_text(text)
+    assert open_sweep(store).status.tolist() == ["complete", "complete"]
 
 
 def test_a_result_counts_for_its_own_sweep_and_value_only(tmp_path):
