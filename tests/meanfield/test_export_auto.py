@@ -440,11 +440,18 @@ def test_parameters_printed_behind_the_unknowns_are_none(diagram, tmp_path):
     assert np.isnan(cosine[1, 3])
 
 
-@pytest.mark.parametrize("free", ["parameter:     2", "parameters:    1   2", "parameters:    2   1"])
-def test_curves_in_other_parameters_are_refused(diagram, tmp_path, free):
+@pytest.mark.parametrize(
+    ("free", "words"),
+    [
+        ("parameter:     2", r"b\.run follows parameter 2; this diagram can follow parameter 1 alone"),
+        ("parameters:    1   2", r"b\.run has curves in 2 parameters, 1 and 2, and a diagram has one"),
+        ("parameters:    2   1", r"b\.run has curves in 2 parameters, 2 and 1, and a diagram has one"),
+    ],
+)
+def test_curves_in_other_parameters_are_refused(diagram, tmp_path, free, words):
     path = foreign(tmp_path)
     path.write_text(FOREIGN_B.replace("   0\n", f"   0   Active continuation {free}\n   0\n", 1))
-    with pytest.raises(InvalidInput, match=r"b\.run follows parameter [12]"):
+    with pytest.raises(InvalidInput, match=words):
         open_diagram(path, problem=diagram.problem)
 
 
