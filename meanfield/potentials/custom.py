@@ -142,6 +142,11 @@ class Custom(Potential):
         if self.coefficients is None and self.constant:
             raise InvalidInput(f"constant = {self.constant!r} goes with coefficients only; add it to the function")
         object.__setattr__(self, "breakpoints", _checked_breakpoints(self.breakpoints, self.function))
+        if not isinstance(self.interpolated, str):
+            raise InvalidInput(
+                f"interpolated must be the name of a number given by name, not {shown(self.interpolated)}; leave it "
+                "out, or take interpolated_in('b')"
+            )
         if self.interpolated:
             require_named(self.interpolated, tuple(dict(self.given)), "the formula or function")
         elif not self._left_behind:
