@@ -144,8 +144,8 @@ class Custom(Potential):
         object.__setattr__(self, "breakpoints", _checked_breakpoints(self.breakpoints, self.function))
         if not isinstance(self.interpolated, str):
             raise InvalidInput(
-                f"interpolated must be the name of a number given by name, not {shown(self.interpolated)}; leave it "
-                "out, or take interpolated_in('b')"
+                f"interpolated must be the name of a number given by name, not {shown(self.interpolated)}; leave "
+                "it out, or take interpolated_in('b')"
             )
         if self.interpolated:
             require_named(self.interpolated, tuple(dict(self.given)), "the formula or function")
