@@ -36,7 +36,7 @@ from .readers import number, whole, word
 
 # The dimension of a series is that of the domain.
 HIDDEN = {
-    Custom.name: {"function", "source", "constant", "breakpoints", "pieces", "given"},
+    Custom.name: {"function", "source", "constant", "breakpoints", "pieces", "given", "interpolated"},
     GegenbauerSeries.name: {"dimension"},
 }
 RENAMED = {"w": "coefficients"}

@@ -1,5 +1,6 @@
 """The base of velocity laws that are made of another one, whose drive they keep."""
 
+import dataclasses
 from typing import Any
 
 from ..arguments import is_potential, shown
@@ -52,6 +53,12 @@ class DerivedLaw(VelocityLaw):
         """The pair potential of the other law."""
         potential: Potential = self.law.potential
         return potential
+
+    def interpolated_in(self, name: str) -> VelocityLaw:
+        """Return the same of the other law prepared for many values of a parameter."""
+        same: Any = self
+        prepared: VelocityLaw = dataclasses.replace(same, law=self.law.interpolated_in(name))
+        return prepared
 
     def require_domain(self, domain: Domain) -> None:
         """Refuse what the other law refuses."""

@@ -121,10 +121,6 @@ class PhaseLag(DerivedLaw):
         return {**self.law.parameter_values(), "lag": self.lag}
 
     @checked
-    def interpolated_in(self, name: str) -> VelocityLaw:
-        """Return the same of the law prepared for many values of a parameter."""
-        return PhaseLag(self.law.interpolated_in(name), self.lag)
-
     def with_parameter(self, name: str, value: float) -> VelocityLaw:
         """Return the law with one continuous parameter changed, the law itself where the lag is zero."""
         if name == "lag":

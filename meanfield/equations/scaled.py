@@ -123,10 +123,6 @@ class DepthScaled(DerivedLaw):
         return {**self.law.parameter_values(), "power": self.power}
 
     @checked
-    def interpolated_in(self, name: str) -> "DepthScaled":
-        """Return the same of the law prepared for many values of a parameter."""
-        return DepthScaled(self.law.interpolated_in(name), self.power)
-
     def with_parameter(self, name: str, value: float) -> "DepthScaled":
         """Return the law with one continuous parameter changed."""
         if name == "power":

@@ -125,10 +125,6 @@ class CommonFrequency(DerivedLaw):
         return {**self.law.parameter_values(), "frequency": self.frequency}
 
     @checked
-    def interpolated_in(self, name: str) -> VelocityLaw:
-        """Return the same of the law prepared for many values of a parameter."""
-        return CommonFrequency(self.law.interpolated_in(name), self.frequency)
-
     def with_parameter(self, name: str, value: float) -> VelocityLaw:
         """Return the law with one continuous parameter changed, the law itself where the frequency is zero."""
         if name == "frequency":

@@ -56,6 +56,7 @@ class Cell(NamedTuple):
         As polynomials of the number.
     bounds : (n,)
         Twice the largest bounds, at the points of interpolation, of those beyond the degrees 0, 1, 2, 4, 8, ...
+        Between points that resolve the multipliers themselves these do not double; that is not proven.
     """
 
     multipliers: Interpolant
@@ -98,7 +99,7 @@ class Source(NamedTuple):
         return shape
 
     def derivative(self, given: Given, name: str) -> Shape | None:
-        """Return the derivative in a number given by name; None if a complex step does not give it."""
+        """Return the derivative in a number given by name; None if neither formula nor complex step gives it."""
         if self.expression is not None:
             return _differentiated(self.expression, given, name)
         return _stepped(self.function, given, name) if self.function is not None and self.is_kept else None

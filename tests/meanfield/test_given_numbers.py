@@ -29,6 +29,7 @@ from meanfield import (
     open_sweep,
 )
 from meanfield.cli import main
+from meanfield.command_line.potential_options import parameters_of
 from meanfield.potentials.expressions import compiled, names_in
 from meanfield.potentials.interpolation import LARGEST_ERROR
 from meanfield.potentials.separated import separated
@@ -480,3 +481,9 @@ def test_sweeps_over_a_number_with_the_name_of_a_column_have_both(name, tmp_path
     found.save(tmp_path / "sweep.nc")
     assert open_sweep(tmp_path / "sweep.nc") == found
     found.save(tmp_path / "sweep.csv")
+
+
+def test_options_are_what_files_describe_a_formula_by():
+    """What the library keeps beside, as the number in which multipliers are interpolated, is no option."""
+    described = Custom.from_expression("-cos(t)").parameters() | Custom.from_coefficients((-1.0,)).parameters()
+    assert {each.field for each in parameters_of(Custom)} == set(described)
