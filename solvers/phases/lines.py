@@ -77,23 +77,16 @@ def _add_line(found: Found, start: CurvePoint, value: float, farthest: float, or
     window = found.window
     try:
         line = curve(start, window.parameter, window.interval, largest_coupling=farthest)
-    except MeanfieldError:
-        oriented = _oriented(found, start, value, farthest)
-        if oriented is None:
+        if len(line) < 2:
+            raise MeanfieldError("no point of it is found but the first")
+    except MeanfieldError as error:
+        if not (window.zonal and window.vanishes(value)):
             raise
-        line = oriented
+        try:
+            line = oriented_line(start, value, window.interval, farthest)
+        except InvalidInput as reason:
+            raise MeanfieldError(f"{error}, and {reason}") from reason
     found.add(line, origin)
-
-
-def _oriented(found: Found, start: CurvePoint, value: float, farthest: float) -> Curve | None:
-    """Return the line of a state with an axis that leans from the confinement on one side; None of others."""
-    window = found.window
-    if not (window.zonal and window.vanishes(value)):
-        return None
-    try:
-        return oriented_line(start, value, window.interval, farthest)
-    except InvalidInput:
-        return None
 
 
 def _has_state(line: Curve, start: CurvePoint) -> bool:
