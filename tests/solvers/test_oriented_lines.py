@@ -1,15 +1,16 @@
-"""Lines at zero field on S^2 between a state along the axis of the field and the same one leaning from it."""
+"""Lines at zero field between a state along an axis of the field and the same one leaning from it."""
 
 import functools
 
 import numpy as np
 import pytest
-from scipy.special import eval_legendre
+from scipy.special import eval_legendre, iv
 
-from meanfield import GegenbauerSeries, McKeanVlasov, Sphere
+from meanfield import Circle, CosineSeries, External, GegenbauerSeries, McKeanVlasov, Sphere
 from solvers import bifurcation_diagram, phase_diagram, stationary_states
 
 ROUNDING = 1e-13
+EPS = np.finfo(float).eps
 # Of a field that shows on which side of the line a state is.
 STRENGTH = 1e-4
 NODES, WEIGHTS = np.polynomial.legendre.leggauss(200)
@@ -106,3 +107,76 @@ def test_the_line_of_the_nematic_meets_its_transition_without_a_field():
     # is left, which are of the order of the coupling.
     rounding = 16 * np.finfo(float).eps * line.coupling[row]
     assert abs(line.observables["free_energy_gap"][row]) <= bound + rounding
+
+
+def circle_diagram(weights, field):
+    """Of the circle over a strength h that changes its sign."""
+    series = External.from_expression(f"h*({field})", h=0.12)
+    interacting = McKeanVlasov(Circle(), CosineSeries(weights), confinement=series)
+    return phase_diagram(interacting, ("confinement_h", (-0.3, 0.3)), coupling=(1.4, 2.8))
+
+
+@pytest.mark.parametrize(
+    ("field", "force"),
+    [
+        ("cos(t) - 0.6*cos(2*t)", lambda angle: np.cos(angle) - 0.6j * np.cos(2.0 * angle)),
+        ("cos(t) + 0.5*sin(2*t)", lambda angle: np.cos(angle) + 0.5j * np.sin(2.0 * angle)),
+    ],
+)
+def test_a_cluster_of_the_circle_leans_where_a_field_of_two_degrees_vanishes(field, force):
+    """It stands where the average of the field, here among many angles, is least on one side and greatest on the other.
+
+    The real part of the force is that of degree one, the imaginary part that of degree two.
+    """
+    found = circle_diagram((-1.0,), field)
+    (line,) = [each for each in found.curves if each.type == "transition" and np.ptp(each.first) < 1e-15]
+    assert abs(line.first[0]) <= EPS
+    assert not any("not followed" in text for text in found.warnings)
+    assert line.coupling.min() == pytest.approx(2.0, rel=1e-14)
+    assert line.coupling.max() > 2.8
+    angles = np.linspace(0.0, 2.0 * np.pi, 20001)
+    shape, leant = force(angles), []
+    for row in np.flatnonzero(line.coupling > 2.1):
+        kappa, own = line.coupling[row], np.hypot(line.cosine[row, 1], line.sine[row, 1])
+        first, second = iv(1, kappa * own) / iv(0, kappa * own), iv(2, kappa * own) / iv(0, kappa * own)
+        assert first == pytest.approx(own, abs=ROUNDING)
+        average = first * shape.real + second * shape.imag
+        for side, cosine, sine in (
+            (-1.0, line.cosine[row], line.sine[row]),
+            (1.0, line.other_cosine[row], line.other_sine[row]),
+        ):
+            angle = np.arctan2(sine[1], cosine[1])
+            own = first * force(angle).real + second * force(angle).imag
+            assert side * own <= (side * average).min() + ROUNDING
+            density = cosine - 1j * sine
+            expected = np.exp(-1j * np.arange(3) * angle) * np.array([1.0, first, second])
+            np.testing.assert_allclose(density[:3], expected, atol=ROUNDING)
+            leant.append(abs(np.sin(angle)))
+    assert max(leant) > 0.1
+
+
+def test_the_regions_beside_a_leaning_line_are_confirmed():
+    """With two degrees of the interaction the lowest states are of several branches."""
+    assert all(region.agrees for region in circle_diagram((-0.73, -1.0, -0.98), "cos(t) - 0.6*cos(2*t)").regions)
+
+
+def test_a_state_that_the_field_does_not_turn_has_no_line():
+    """To first order a cluster of three is not turned by degrees one and two."""
+    found = circle_diagram((-0.49, -0.02, -1.0), "cos(t) + 0.5*sin(2*t)")
+    assert not [each for each in found.curves if each.type == "transition"]
+    assert any("does not turn the state of the line to first order" in text for text in found.warnings)
+
+
+def test_a_weak_state_is_no_state_where_the_field_vanishes():
+    found = circle_diagram((-1.0, -0.2, -0.42), "cos(t)")
+    assert not any("not followed" in text for text in found.warnings)
+    assert [(point.type, round(point.coupling, 12)) for point in found.special_points] == [("cusp", 2.0)]
+
+
+def test_branch_points_that_a_high_power_of_the_field_tells_apart_meet_where_it_vanishes():
+    """Those of cosines and sines of degree three differ by its cube: rounding where the 2-cluster is small."""
+    found = circle_diagram((-0.49, -0.02, -1.0), "cos(2*t)")
+    (point,) = [point for point in found.special_points if point.type == "mode interaction"]
+    assert abs(point.values[0]) <= EPS
+    assert point.coupling == pytest.approx(2.0, rel=1e-14)
+    assert point.status == "converged"

@@ -46,6 +46,8 @@ APPROACHES, APPROACHED = 8, 0.5
 # It is asked no more once its states are this share of those at its last point. Where points are of several curves
 # in turn, these end there if their distance from it falls like the square of that share, up to a factor.
 NEAR_ENOUGH, TOGETHER = 0.2, 2.0
+# So many times the size of a state, which is that of the confinement, may that be from where it vanishes.
+AS_SMALL = 10.0
 # Fewer points on the way to it, with the last one of the curve, tell nothing against it.
 TELLING = 3
 STOPPED = (Outcome.MAX_STEPS, Outcome.STEP_TOO_SMALL, Outcome.NOT_RESOLVED)
@@ -151,14 +153,16 @@ def passed_uniform(knot: Knot, plane: Plane) -> UniformEnd | None:
     """
     assert knot.event is not None
     point, (in_x, in_q) = knot.point, knot.event.error
-    known = max(in_x, in_q) <= CONVERGED and not knot.event.singular
-    if known or not plane.confined or length(point.b[:-1], 0.0) > VANISHED:
+    known, size = max(in_x, in_q) <= CONVERGED and not knot.event.singular, length(point.b[:-1], 0.0)
+    if known or not plane.confined or size > VANISHED:
         return None
     found = _in_zero_field(plane, point)
     if found is None:
         return None
     x, q = _place(plane, found)
-    return found if abs(x - point.b[-1]) <= in_x and abs(q - point.q) <= in_q else None
+    # What vanishes with a power of the field is rounding at states that are small as it is.
+    near_x, near_q = (max(error, AS_SMALL * size) for error in (in_x, in_q))
+    return found if abs(x - point.b[-1]) <= near_x and abs(q - point.q) <= near_q else None
 
 
 def _in_zero_field(plane: Plane, point: Point) -> UniformEnd | None:
