@@ -18,6 +18,7 @@ from meanfield.equations import Capability
 
 from ..execution.watching import Watch
 from ..two_parameters import STARTS
+from .between import values_between
 from .found import SAME_END, Found, add_curve
 from .lines import follow_meetings, follow_zero_field
 from .sections import Section
@@ -53,20 +54,35 @@ def curves_of(window: Window, count: int, search: bool, watch: Watch) -> Found:
     values = _values(window, [*stops, *window.freeing], count)
     for number, value in enumerate(values):
         watch(number, len(values), f"{window.parameter} = {value:.4g}")
-        section = Section(window, value, search)
-        found.sections.append(section)
-        _follow(found, section, watch)
-        _follow_exchanges(found, section)
-    found.sections.sort(key=lambda section: section.value)
-    _follow_tricritical(found)
-    _follow_double_rates(found)
+        _add_section(found, Section(window, value, search), watch)
     for value in window.freeing:
         follow_zero_field(found, value)
-    _follow_cusps(found)
-    follow_meetings(found)
+    _follow_organising(found)
+    for value in values_between(found):
+        watch(0, None, f"{window.parameter} = {value:.4g}")
+        known = len(found.curves)
+        _add_section(found, Section(window, value, search), watch)
+        if len(found.curves) > known:
+            _follow_organising(found)
     found.warnings += _warnings(found)
     found.points.sort(key=lambda point: float(point.values[0]))
     return found
+
+
+def _add_section(found: Found, section: Section, watch: Watch) -> None:
+    """Add a section, and the curves that it meets and that are not known."""
+    found.sections.append(section)
+    found.sections.sort(key=lambda section: section.value)
+    _follow(found, section, watch)
+    _follow_exchanges(found, section)
+
+
+def _follow_organising(found: Found) -> None:
+    """Follow the curves that begin at the organising points of those that are known."""
+    _follow_tricritical(found)
+    _follow_double_rates(found)
+    _follow_cusps(found)
+    follow_meetings(found)
 
 
 def _follow(found: Found, section: Section, watch: Watch) -> None:
@@ -196,6 +212,6 @@ def _warnings(found: Found) -> list[str]:
     return [
         f"at {parameter} = {', '.join(f'{value:.6g}' for value, _ in own)}: {own[0][1]}" for own in said.values()
     ] + [
-        f"{words} at {'; '.join(places)} is not followed{reason}"
+        f"{words} at {'; '.join(dict.fromkeys(places))} is not followed{reason}"
         for (words, reason), places in found.unfollowed.items()
     ]

@@ -65,22 +65,26 @@ def regions_of(
     return _merged(window, slabs, faces, phases, divided, np.random.default_rng(seed)), warnings
 
 
+def votes_of(window: Window, cells: Sequence[Cell], section: Section) -> "Counter[Phase]":
+    """Return how often a section found each phase in the cells of a face that it goes through."""
+    votes: Counter[Phase] = Counter()
+    x = window.scaled(section.value, 0.0)[0]
+    for cell in cells:
+        if cell.x[0] <= x <= cell.x[-1]:
+            low, high = (float(np.interp(x, cell.x, side)) for side in (cell.lower, cell.upper))
+            if high - low > THIN:
+                # Of a thin cell at the middle alone, where it is farthest from errors of the curves about it.
+                count = max(1, math.floor((high - low) / APART))
+                asked = (low + (high - low) * (np.arange(count) + 0.5) / count).tolist()
+                asked += [low + ASIDE, high - ASIDE] if high - low > 4 * ASIDE else []
+                found = (section.phase(window.unscaled(x, y)[1]) for y in asked)
+                votes.update(phase for phase in found if phase is not None)
+    return votes
+
+
 def _votes(window: Window, cells: Sequence[Cell], sections: Sequence[Section]) -> "Counter[Phase]":
     """Return how often the sections through a face found each phase in it."""
-    votes: Counter[Phase] = Counter()
-    for section in sections:
-        x = window.scaled(section.value, 0.0)[0]
-        for cell in cells:
-            if cell.x[0] <= x <= cell.x[-1]:
-                low, high = (float(np.interp(x, cell.x, side)) for side in (cell.lower, cell.upper))
-                if high - low > THIN:
-                    # Of a thin cell at the middle alone, where it is farthest from errors of the curves about it.
-                    count = max(1, math.floor((high - low) / APART))
-                    asked = (low + (high - low) * (np.arange(count) + 0.5) / count).tolist()
-                    asked += [low + ASIDE, high - ASIDE] if high - low > 4 * ASIDE else []
-                    found = (section.phase(window.unscaled(x, y)[1]) for y in asked)
-                    votes.update(phase for phase in found if phase is not None)
-    return votes
+    return sum((votes_of(window, cells, section) for section in sections), Counter())
 
 
 def _inconsistent(window: Window, cells: Sequence[Cell], votes: "Counter[Phase]") -> str:
