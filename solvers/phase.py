@@ -101,7 +101,7 @@ def phase_diagram(
     if examine:
         for index, region in enumerate(regions):
             watch(index, len(regions), "regions")
-            regions[index], warning = examined(window, region)
+            regions[index], warning = examined(window, region, found.sections)
             warnings += [warning] if warning else []
     options = {"sections": sections, "search": search, "examine": examine, "seed": seed}
     return PhaseDiagram(

@@ -5,11 +5,10 @@ point outside of it.
 """
 
 from collections.abc import Iterator
-from itertools import pairwise
 
+from .faces import differing
 from .found import Found
 from .plane import subdivided
-from .regions import votes_of
 
 # Sections between others at most, and the share of the interval within which two are not divided further.
 MOST, NARROW = 16, 1.0 / 512.0
@@ -39,6 +38,5 @@ def _differing(found: Found) -> Iterator[tuple[float, float]]:
     cells = [cell for slab in slabs for cell in slab]
     for face in dict.fromkeys(faces.tolist()):
         own = [cell for cell, number in zip(cells, faces, strict=True) if number == face]
-        votes = ((section.value, votes_of(found.window, own, section)) for section in found.sections)
-        through = [(value, each.most_common(1)[0][0]) for value, each in votes if each]
-        yield from ((one, other) for (one, first), (other, second) in pairwise(through) if first != second)
+        for one, other in differing(found.window, own, found.sections):
+            yield one.value, other.value

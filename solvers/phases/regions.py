@@ -1,16 +1,16 @@
 """The regions of a phase diagram: the faces between its curves, what is stable on them, and whether that is so."""
 
-import math
 from collections import Counter
 from collections.abc import Callable, Sequence
 
 import numpy as np
 import numpy.typing as npt
 
-from meanfield import MeanfieldError, Region
+from meanfield import CurvePoint, MeanfieldError, Region, State
 from meanfield.equations import Equation, has_free_energy
 
 from ..stationary import stationary_states
+from .faces import THIN, is_divided, is_same, votes_of
 from .plane import Cell, join, neighbours, subdivided
 from .sections import Phase, Section
 from .window import Window
@@ -18,10 +18,6 @@ from .window import Window
 Floats = npt.NDArray[np.float64]
 Groups = npt.NDArray[np.int64]
 
-# A section is asked for the phase of a cell at places so far apart, and at this distance from its ends.
-APART, ASIDE = 1.0 / 16.0, 1e-3
-# Thinner regions, in units of the window, are left out: curves are not known better between their points.
-THIN = 1e-5
 # So are spots, where curves meet, of so small an area.
 LEAST_AREA = (4 * THIN) ** 2
 # A random point keeps this share of the width and of the height of its cell from the ends.
@@ -59,27 +55,10 @@ def regions_of(
             sections.append(more(window.unscaled(float(thickest.x[place]), 0.0)[0]))
             votes = _votes(window, own, sections)
         phases[face] = votes.most_common(1)[0][0] if votes else None
-        if len(votes) > 1:
+        if len(votes) > 1 and is_divided(window, own, sections):
             divided.add(face)
             warnings.append(_inconsistent(window, own, votes))
     return _merged(window, slabs, faces, phases, divided, np.random.default_rng(seed)), warnings
-
-
-def votes_of(window: Window, cells: Sequence[Cell], section: Section) -> "Counter[Phase]":
-    """Return how often a section found each phase in the cells of a face that it goes through."""
-    votes: Counter[Phase] = Counter()
-    x = window.scaled(section.value, 0.0)[0]
-    for cell in cells:
-        if cell.x[0] <= x <= cell.x[-1]:
-            low, high = (float(np.interp(x, cell.x, side)) for side in (cell.lower, cell.upper))
-            if high - low > THIN:
-                # Of a thin cell at the middle alone, where it is farthest from errors of the curves about it.
-                count = max(1, math.floor((high - low) / APART))
-                asked = (low + (high - low) * (np.arange(count) + 0.5) / count).tolist()
-                asked += [low + ASIDE, high - ASIDE] if high - low > 4 * ASIDE else []
-                found = (section.phase(window.unscaled(x, y)[1]) for y in asked)
-                votes.update(phase for phase in found if phase is not None)
-    return votes
 
 
 def _votes(window: Window, cells: Sequence[Cell], sections: Sequence[Section]) -> "Counter[Phase]":
@@ -162,7 +141,7 @@ def _random_point(window: Window, cells: Sequence[Cell], random: np.random.Gener
     return float(first), float(height)
 
 
-def examined(window: Window, region: Region) -> tuple[Region, str]:
+def examined(window: Window, region: Region, sections: Sequence[Section]) -> tuple[Region, str]:
     """Return a region with what a search finds at its random point, and a warning if that differs, else empty."""
     if region.point is None or region.stable is None:
         return region, ""
@@ -179,12 +158,38 @@ def examined(window: Window, region: Region) -> tuple[Region, str]:
     names = [window.name_of(state.label) for state in states if state.unstable == 0]
     phase = Phase.of(names, ordered=has_free_energy(problem))
     same = phase == (region.minimiser, region.stable)
+    if not same and phase.stable == region.stable and has_free_energy(problem):
+        lowest = next(state for state in states if state.unstable == 0)
+        same = _is_named_otherwise(window, region, sections, lowest)
     agrees = same and region.agrees is not False
     known = {name: getattr(region, name) for name in Region.__dataclass_fields__}
     found = Region(**(known | {"found_minimiser": phase.minimiser, "found_stable": phase.stable, "agrees": agrees}))
     if same:
         return found, ""
     return found, (f"the region {region.name} is not confirmed: at {place} a search found {_words(phase, problem)}")
+
+
+def _is_named_otherwise(window: Window, region: Region, sections: Sequence[Section], state: State) -> bool:
+    """Return whether the lowest state of the nearest section through a region becomes that at its random point."""
+    assert region.point is not None
+    value, height = region.point
+    own = CurvePoint(
+        problem=state.problem,
+        type="transition",
+        parameters=(window.parameter, "coupling"),
+        cosine=state.cosine,
+        sine=state.sine,
+        layout=state.layout,
+    )
+    for section in sorted(sections, key=lambda section: abs(section.value - value)):
+        for first, lower, upper in region.strips():
+            if first[0] <= section.value <= first[-1]:
+                inside = 0.5 * float(
+                    np.interp(section.value, first, lower) + np.interp(section.value, first, upper)
+                )
+                if section.phase(inside) == (region.minimiser, region.stable):
+                    return is_same(window, section, inside, own, [(value, height)])
+    return False
 
 
 def _middle(cell: Cell) -> tuple[float, float]:

@@ -2,6 +2,7 @@
 
 from .assembling import STARTS as STARTS
 from .assembling import curve_from as curve_from
+from .carrying import becomes as becomes
 from .in_plane.plane import COUPLING as COUPLING
 from .orientations import oriented_line as oriented_line
 from .systems.recording import threshold_label as threshold_label
