@@ -181,7 +181,7 @@ def test_torques_of_a_density_on_itself_vanish(name, law):
     basis = BASES[name]()
     state = random_state(basis, law)
     assert np.linalg.norm(state.residual) > 1e-3
-    assert np.abs(state.residual @ state._left_null).max() < 64 * EPS
+    assert np.abs(state.residual @ state.left_null).max() < 64 * EPS
 
 
 MIRROR, EQUATOR = np.diag([1.0, -1.0, 1.0]), np.diag([1.0, 1.0, -1.0])

@@ -4,11 +4,12 @@ import functools
 from dataclasses import replace
 from types import SimpleNamespace
 
+import mpmath
 import numpy as np
 import pytest
 
 from meanfield import Curve, GegenbauerSeries, McKeanVlasov, Sphere
-from solvers import bifurcation_diagram, curve
+from solvers import bifurcation_diagram, curve, phase_diagram
 from solvers.bases import Basis, FourierBasis, InvariantBasis
 from solvers.bases.representations import axis_rotation, rotation_about, turned_moments
 from solvers.sphere.groups import axial_group
@@ -193,3 +194,64 @@ def test_states_are_compared_by_as_many_images_where_the_confinement_vanishes_at
             np.testing.assert_allclose(apart, [-0.3, 0.5])
     for apart in equation._separations(away, away):
         np.testing.assert_allclose(apart, [0.0, -0.1])
+
+
+# On S^3 the line between the prolate state and the zonal one that is born of it, which ends where both are one.
+ON_S3 = McKeanVlasov(Sphere(4), GegenbauerSeries((0.08, -0.7), dimension=4))
+# Slopes are known to this.
+SLOPE = 1e-9
+
+
+def line_of_merging_states():
+    found = phase_diagram(ON_S3, ("w1", (-0.19, -0.145)), relative=(0.7, 1.3), sections=2, examine=False)
+    (line,) = [each for each in found.curves if each.label == "transition prolate | zonal 1"]
+    return line
+
+
+def exact_slope(line, row):
+    """d kappa / d w1 by Clausius and Clapeyron, at the states of both moments in 40 digits, and their distance."""
+    with mpmath.workdps(40):
+        w1, count = mpmath.mpf(float(line.values[row, 0])), 60
+        angles = [(mpmath.mpf(2 * place + 1)) * mpmath.pi / (2 * count) for place in range(count)]
+        masses = [mpmath.sin(angle) ** 2 for angle in angles]
+        modes = [
+            [mpmath.cos(angle) for angle in angles],
+            [(4 * mpmath.cos(angle) ** 2 - 1) / 3 for angle in angles],
+        ]
+
+        def of(moments, coupling):
+            sigma = [-coupling * w1, -coupling * mpmath.mpf(-0.7)]
+            values = [
+                sum(s * a * c for s, a, c in zip(sigma, moments, own, strict=True))
+                for own in zip(*modes, strict=True)
+            ]
+            weights = [mass * mpmath.exp(value) for mass, value in zip(masses, values, strict=True)]
+            total = sum(weights)
+            means = [sum(w * c for w, c in zip(weights, own, strict=True)) / total for own in modes]
+            quadratic = sum(s * a * a for s, a in zip(sigma, moments, strict=True)) / 2
+            return means, quadratic - mpmath.log(total / sum(masses))
+
+        def conditions(a1, a2, b1, b2, coupling):
+            (one, energy), (other, rival) = of((a1, a2), coupling), of((b1, b2), coupling)
+            return [a1 - one[0], a2 - one[1], b1 - other[0], b2 - other[1], energy - rival]
+
+        known = [*line.cosine[row, 1:3], *line.other_cosine[row, 1:3], line.coupling[row]]
+        a1, a2, b1, b2, coupling = mpmath.findroot(
+            conditions, [mpmath.mpf(float(each)) for each in known], tol=1e-60
+        )
+        first, second = a1**2 - b1**2, a2**2 - b2**2
+        slope = -coupling * first / (w1 * first - mpmath.mpf(0.7) * second)
+        return float(slope), float(abs(second))
+
+
+@pytest.mark.skipif(np.finfo(np.longdouble).eps > 1e-18, reason="longdouble is no wider than double here")
+def test_slopes_beside_the_end_of_a_line_are_known_as_well_as_along_it():
+    """Rounding of the states in double precision is there more than 1e-9 of what they differ by."""
+    line = line_of_merging_states()
+    errors, distances = [], []
+    for row in (1, 2, -3, -2):
+        slope, apart = exact_slope(line, row)
+        errors.append(abs(line.tangent[row, 1] / line.tangent[row, 0] / slope - 1.0))
+        distances.append(apart)
+    assert min(distances) < 1e-3
+    assert max(errors) <= SLOPE

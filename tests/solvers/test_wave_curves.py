@@ -190,7 +190,7 @@ def test_derivatives_of_the_stationary_equation_of_waves_are_differences(law, na
     assert found[1] == pytest.approx(in_place, abs=1e-8 * np.abs(in_place).max())
     # The left null vector of rotations is orthogonal to what the equation leaves, at every unknown.
     left = state.unknown - weights * state.means
-    assert abs(float(state._left_null[:, 0] @ left)) < 16 * EPS
+    assert abs(float(state.left_null[:, 0] @ left)) < 16 * EPS
 
 
 @pytest.mark.parametrize("interval", [(0.1, 0.5), (0.0, 0.5), (-0.4, 0.4)])

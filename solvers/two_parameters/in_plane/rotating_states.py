@@ -46,7 +46,7 @@ class RotatingState(CurrentState):
         return self.nodal_basis.means(self._law.stacked(self._at_rest.faster, 0.0))
 
     @computed_once
-    def _left_null(self) -> Floats:
+    def left_null(self) -> Floats:
         """The unit left null vector of J of rotations, (size, 1); zero at the uniform state."""
         left = self._form / self.weighted.weights
         return np.asarray(left / max(float(np.linalg.norm(left)), np.finfo(float).tiny))[:, None]

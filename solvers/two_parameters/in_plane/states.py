@@ -84,10 +84,10 @@ class AtState:
         self.means = basis.means(self.gibbs.moments)
         self.residual = b - weights * self.means
         if basis.phase_conditions is not None:
-            self.residual += self._left_null @ (basis.phase_conditions @ b)
+            self.residual += self.left_null @ (basis.phase_conditions @ b)
 
     @computed_once
-    def _left_null(self) -> Floats:
+    def left_null(self) -> Floats:
         """L, (size, k); zero at the uniform state."""
         basis = self.weighted.basis
         left = basis.turning(self.moments) * (self.coefficients.attractions / self.weighted.weights)[:, None]
@@ -106,7 +106,7 @@ class AtState:
     def matrix(self) -> Floats:
         """The derivative of the residual where it vanishes, (size, size): J + L P."""
         conditions, matrix = self.weighted.basis.phase_conditions, self._jacobian()
-        return matrix if conditions is None else matrix + self._left_null @ conditions
+        return matrix if conditions is None else matrix + self.left_null @ conditions
 
     def _jacobian(self) -> Floats:
         """Return J, (size, size)."""

@@ -27,6 +27,7 @@ from ..in_plane.states import AtState, GradientState
 from ..in_plane.unknowns import moments_from
 from .branch_points import ClassBeside, classes_beside, determinants
 from .extended import ExtendedEquation
+from .merging import refined_normal
 from .system import System, followed_by
 from .tested import Margins, Tests
 
@@ -36,6 +37,8 @@ NEAR = 0.05
 # In a step in which they approach each other by this factor the square of their distance is halved, and vanishes
 # within one more.
 APPROACHING = 0.7
+# The normal is refined where so small a share of the derivatives of the free energy is left of their difference.
+CANCELLED = 0.02
 # Closer states are one up to rounding.
 MERGED = 1e-6
 
@@ -71,9 +74,9 @@ class UniformTransition(System):
 class Transition(System):
     """The system of two states at one point."""
 
-    states: tuple[GradientState, ...]
+    states: tuple[GradientState, GradientState]
 
-    def __init__(self, states: tuple[GradientState, ...]) -> None:
+    def __init__(self, states: tuple[GradientState, GradientState]) -> None:
         one, other = states
         super().__init__(states, np.concatenate([one.residual, other.residual, [one.energy - other.energy]]))
 
@@ -93,7 +96,12 @@ class Transition(System):
     @property
     def normal(self) -> Floats:
         """The derivatives of the difference of free energies in x and q, (2,): Clausius and Clapeyron."""
-        return np.asarray(self.states[0].energy_slopes - self.states[1].energy_slopes)
+        one, other = (state.energy_slopes for state in self.states)
+        apart = np.asarray(one - other)
+        if length(apart, 0.0) > CANCELLED * length(one, 0.0):
+            return apart
+        refined = refined_normal(self.states, self.derivatives, apart)
+        return apart if refined is None else refined
 
 
 class TransitionEquation(ExtendedEquation):
@@ -108,7 +116,7 @@ class TransitionEquation(ExtendedEquation):
 
     def _system(self, states: tuple[AtState, ...], b: Floats) -> System:
         gradient = tuple(map(gradient_state, states))
-        return UniformTransition(gradient, b[:-1]) if len(states) == 1 else Transition(gradient)
+        return UniformTransition(gradient, b[:-1]) if len(gradient) == 1 else Transition((gradient[0], gradient[1]))
 
     def label(self, names: Sequence[str]) -> str:
         """Return the name of the line between two branches."""
