@@ -153,8 +153,11 @@ def passed_uniform(knot: Knot, plane: Plane) -> UniformEnd | None:
     """
     assert knot.event is not None
     point, (in_x, in_q) = knot.point, knot.event.error
-    known, size = max(in_x, in_q) <= CONVERGED and not knot.event.singular, length(point.b[:-1], 0.0)
-    if known or not plane.confined or size > VANISHED:
+    known = max(in_x, in_q) <= CONVERGED and not knot.event.singular
+    if known or not plane.confined:
+        return None
+    size = length(point.b[:-1], 0.0)
+    if size > VANISHED:
         return None
     found = _in_zero_field(plane, point)
     if found is None:
