@@ -20,7 +20,7 @@ Longs = npt.NDArray[np.longdouble]
 
 # Steps of Newton's method, each of which leaves a share of the error that is far below the gain in precision.
 STEPS = 3
-# Densities on more nodes are left as they are: the table of the modes on them would be too large.
+# Densities on more nodes are left as they are, as those of two angles are: the table would be too large.
 MOST_NODES = 4096
 
 
@@ -92,7 +92,7 @@ def refined_normal(
         The normal by these states.
     """
     bases = [state.weighted.basis for state in states]
-    if any(basis.kinked is not None or basis.nodes > MOST_NODES for basis in bases):
+    if not all(_is_tabulated(basis) for basis in bases):
         return None
     one, other = map(_Extended, states, _tables(*bases))
     cut, end = states[0].unknown.size, derivatives[1].size - 1
@@ -109,12 +109,17 @@ def refined_normal(
     return (one.energy_slopes() - other.energy_slopes()).astype(float)
 
 
+def _is_tabulated(basis: Basis) -> bool:
+    """Return whether the modes of a basis are functions of one angle on few nodes, without a factor."""
+    return basis.kinked is None and basis.invariants is None and basis.nodes <= MOST_NODES
+
+
 def _tables(one: Basis, other: Basis) -> list[_Table]:
     """Return the tables of two bases, in one quadrature if the modes of one are among those of the other.
 
     What that is wrong by is then the same in both free energies, whose difference is smaller than it.
     """
-    about_axis = all(basis.fourier is None and basis.invariants is None for basis in (one, other))
+    about_axis = one.fourier is None and other.fourier is None
     larger = max((one, other), key=lambda basis: (basis.degrees.size, basis.nodes))
     if (
         not about_axis
