@@ -21,7 +21,7 @@ import numpy as np
 from numpy.polynomial import Legendre
 from scipy.optimize import brentq
 
-from meanfield import Circle, Curve, CurvePoint, Equation, InvalidInput, OrganisingPoint, Outcome
+from meanfield import Curve, CurvePoint, Equation, InvalidInput, OrganisingPoint, Outcome
 from meanfield.harmonics import Layout, degrees_of_places, harmonics_at, largest_degree, zonal_places
 
 from ..bases import Floats, Integers
@@ -71,7 +71,7 @@ def oriented_line(start: CurvePoint, value: float, interval: tuple[float, float]
     started = time.process_time()
     plane = plane_of(start_of(start), start.parameters, interval)
     free = plane.problem.replace(confinement=None).at(coupling=None)
-    turned = (OnCircle if isinstance(plane.problem.domain, Circle) else OnSphere)(plane, value)
+    turned = (OnCircle if plane.problem.domain.turns else OnSphere)(plane, value)
     sides = {side: _to_fold(_state_of(start, free, turned), side, largest) for side in (-1, 1)}
     label = f"transition {' | '.join(2 * [_name(sides[1].knots[0].point)])}"
     rows: list[Row] = []
