@@ -92,7 +92,7 @@ def refined_normal(
         The normal by these states.
     """
     bases = [state.weighted.basis for state in states]
-    if not all(_is_tabulated(basis) for basis in bases):
+    if not (all(_is_tabulated(basis) for basis in bases) and normal.any()):
         return None
     one, other = map(_Extended, states, _tables(*bases))
     cut, end = states[0].unknown.size, derivatives[1].size - 1
@@ -102,7 +102,10 @@ def refined_normal(
     for _ in range(STEPS):
         first, second = one.residual(shift), other.residual(shift)
         residual = np.concatenate([first[:-1], second[:-1], [first[-1] - second[-1], 0.0]])
-        step = np.linalg.solve(matrix, residual.astype(float))
+        try:
+            step = np.linalg.solve(matrix, residual.astype(float))
+        except np.linalg.LinAlgError:
+            return None
         one.unknown -= step[:cut]
         other.unknown -= step[cut:end]
         shift -= step[end:]
