@@ -3,11 +3,12 @@ r"""The normal of a first-order line where its two states nearly merge, in exten
 It is the difference of their derivatives of the free energy, at states a :math:`-\tfrac12\sum_k a_k^2\,d\sigma_k -
 \sum_k a_k\,df_k`, and falls with their distance. Beside a cusp, where the equations of both are all but singular,
 rounding of the states is too large a share of it, so that Newton's method is continued in extended precision: with
-the matrix of the states in double precision, since the residual alone has to be exact. Where the longdouble of the
-machine is a double nothing is gained, and nothing lost.
+the matrix of the states in double precision, since the residual alone has to be exact. So it is beside the uniform
+state. Where the longdouble of the machine is a double nothing is gained, and nothing lost.
 """
 
-from typing import NamedTuple
+import functools
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -25,19 +26,29 @@ MOST_NODES = 4096
 
 
 class _Table(NamedTuple):
-    """The modes of a basis on its nodes, (size, n), and the shares of the nodes in the uniform density, (n,)."""
+    """The modes of a basis on its nodes, (size, n), and the shares of the nodes in the uniform density, (n,).
+
+    What the modes are wrong by changes the equation, no more than rounding of its coefficients does,
+    as long as their uniform means vanish and those of their products, (size, size), are by the table too.
+    """
 
     modes: Longs
     masses: Longs
+    products: Longs
 
-    @classmethod
-    def of(cls, basis: Basis) -> "_Table":
-        """Return the table of a basis."""
-        modes = np.array(
-            [basis.synthesise(unit).copy() for unit in np.eye(basis.degrees.size)], dtype=np.longdouble
-        )
-        shares = [basis.analyse(unit.copy()).item(0) for unit in np.eye(modes.shape[1])]
-        return cls(modes, np.array(shares, dtype=np.longdouble))
+    def of(self, places: npt.NDArray[np.int64]) -> "_Table":
+        """Return the table of some of the modes."""
+        return _Table(self.modes[places], self.masses, self.products[np.ix_(places, places)])
+
+
+# The points of a line share their bases.
+@functools.lru_cache(maxsize=4)
+def _table_of(basis: Basis) -> _Table:
+    modes = np.array([basis.synthesise(unit).copy() for unit in np.eye(basis.degrees.size)], dtype=np.longdouble)
+    masses = np.array([basis.analyse(unit.copy()).item(0) for unit in np.eye(modes.shape[1])], dtype=np.longdouble)
+    masses /= masses.sum()
+    modes -= (modes @ masses)[:, None]
+    return _Table(modes, masses, (modes * masses) @ modes.T)
 
 
 class _Extended:
@@ -45,7 +56,7 @@ class _Extended:
 
     def __init__(self, state: GradientState, table: _Table) -> None:
         self.state, self.unknown = state, state.unknown.astype(np.longdouble)
-        self.modes, self.masses = table
+        self.modes, self.masses, self.products = table
 
     @property
     def moments(self) -> Longs:
@@ -54,9 +65,8 @@ class _Extended:
 
     def residual(self, shift: Floats) -> Longs:
         """Return the residual, (size,), and behind it the free energy, at x and q shifted by (2,)."""
-        coefficients, moments = self.state.coefficients, self.moments
-        sigma = coefficients.attractions + shift.astype(np.longdouble) @ coefficients.slopes[0]
-        forces = coefficients.forces_in_field + shift.astype(np.longdouble) @ coefficients.force_slopes_in_field
+        sigma, forces = self._coefficients(shift)
+        moments = self.moments
         values = (sigma * moments + forces) @ self.modes
         largest = values.max()
         masses = self.masses * np.exp(values - largest)
@@ -68,6 +78,22 @@ class _Extended:
         energy = 0.5 * (sigma * moments**2).sum() - largest - np.log(total)
         return np.append(apart, energy)
 
+    def residual_beside_uniform(self, shift: Floats) -> Longs:
+        """Return the residual and behind it the free energy over |b|^2, without forces, to a share of themselves.
+
+        Its terms of second order, which nearly cancel, are those of the means of products of modes.
+        """
+        (sigma, _), moments = self._coefficients(shift), self.moments
+        field = sigma * moments
+        values = field @ self.modes
+        changes = np.expm1(values)
+        beyond = self.masses @ (changes - values - 0.5 * values**2)
+        response = self.products @ field
+        excess = 0.5 * (field @ response) + beyond
+        apart = self.unknown - self.state.weighted.weights * (self.modes @ (self.masses * changes)) / (1.0 + excess)
+        energy = 0.5 * (field @ (moments - response)) - beyond - (np.log1p(excess) - excess)
+        return np.append(apart, energy / (self.unknown @ self.unknown))
+
     def energy_slopes(self) -> Longs:
         """Return the derivatives of the free energy in x and q, (2,), at a state."""
         coefficients, moments = self.state.coefficients, self.moments
@@ -75,41 +101,52 @@ class _Extended:
             -0.5 * (coefficients.slopes[0] @ moments**2) - coefficients.force_slopes_in_field @ moments
         )
 
+    def _coefficients(self, shift: Floats) -> tuple[Longs, Longs]:
+        """Return sigma and the forces of the modes at x and q shifted by (2,)."""
+        coefficients, wide = self.state.coefficients, shift.astype(np.longdouble)
+        sigma = coefficients.attractions + wide @ coefficients.slopes[0]
+        return sigma, coefficients.forces_in_field + wide @ coefficients.force_slopes_in_field
 
-def refined_normal(
-    states: tuple[GradientState, GradientState], derivatives: tuple[Floats, Floats], normal: Floats
-) -> Floats | None:
-    """Return the normal in x and q, (2,), of a line at two states; None where it cannot be refined.
+
+def refined_normal(states: tuple[GradientState, ...], derivatives: tuple[Floats, Floats], normal: Floats) -> Floats:
+    """Return the normal in x and q, (2,), of a line at one state, the other being uniform, or at two.
 
     Parameters
     ----------
     states
-        Both.
+        These.
     derivatives
-        Those of their residuals and of the difference of their free energies, in the unknowns of both and x, and
-        in q.
+        Those of their residuals and of the condition, in their unknowns and x, and in q.
     normal
-        The normal by these states.
+        The normal by these states, which is returned where it cannot be refined.
     """
     bases = [state.weighted.basis for state in states]
     if not (all(_is_tabulated(basis) for basis in bases) and normal.any()):
-        return None
-    one, other = map(_Extended, states, _tables(*bases))
-    cut, end = states[0].unknown.size, derivatives[1].size - 1
+        return normal
+    wide = [_Extended(*each) for each in zip(states, _tables(bases), strict=True)]
+    end, cuts = derivatives[1].size - 1, np.cumsum([state.unknown.size for state in states])
     # The states move along the line much faster than x and q, which stay where they are on it.
     along = np.concatenate([np.zeros(end), np.array([-normal[1], normal[0]]) / length(normal, 0.0)])
     matrix, shift = np.vstack([np.column_stack(derivatives), along]), np.zeros(2)
     for _ in range(STEPS):
-        first, second = one.residual(shift), other.residual(shift)
-        residual = np.concatenate([first[:-1], second[:-1], [first[-1] - second[-1], 0.0]])
+        residual = np.append(_residual(wide, shift), 0.0)
         try:
-            step = np.linalg.solve(matrix, residual.astype(float))
+            *steps, moved = np.split(np.linalg.solve(matrix, residual.astype(float)), cuts)
         except np.linalg.LinAlgError:
-            return None
-        one.unknown -= step[:cut]
-        other.unknown -= step[cut:end]
-        shift -= step[end:]
-    return (one.energy_slopes() - other.energy_slopes()).astype(float)
+            return normal
+        for each, step in zip(wide, steps, strict=True):
+            each.unknown -= step
+        shift -= moved
+    slopes = [each.energy_slopes() for each in wide]
+    return np.asarray(slopes[0] if len(slopes) == 1 else slopes[0] - slopes[1], dtype=float)
+
+
+def _residual(wide: list[_Extended], shift: Floats) -> Longs:
+    """Return the residuals of one state or two, and behind them that of the condition."""
+    if len(wide) == 1:
+        return wide[0].residual_beside_uniform(shift)
+    one, other = (each.residual(shift) for each in wide)
+    return np.concatenate([one[:-1], other[:-1], [one[-1] - other[-1]]])
 
 
 def _is_tabulated(basis: Basis) -> bool:
@@ -117,19 +154,15 @@ def _is_tabulated(basis: Basis) -> bool:
     return basis.kinked is None and basis.invariants is None and basis.nodes <= MOST_NODES
 
 
-def _tables(one: Basis, other: Basis) -> list[_Table]:
-    """Return the tables of two bases, in one quadrature if the modes of one are among those of the other.
+def _tables(bases: list[Any]) -> list[_Table]:
+    """Return the tables of bases, in one quadrature if the modes of one are among those of the other.
 
     What that is wrong by is then the same in both free energies, whose difference is smaller than it.
     """
-    about_axis = one.fourier is None and other.fourier is None
-    larger = max((one, other), key=lambda basis: (basis.degrees.size, basis.nodes))
-    if (
-        not about_axis
-        or one.axis != other.axis
-        or not all(np.isin(basis.degrees, larger.degrees).all() for basis in (one, other))
-    ):
-        return [_Table.of(one), _Table.of(other)]
-    whole = _Table.of(larger)
-    places = (np.searchsorted(larger.degrees, basis.degrees) for basis in (one, other))
-    return [_Table(whole.modes[place], whole.masses) for place in places]
+    larger = max(bases, key=lambda basis: (basis.degrees.size, basis.nodes))
+    about_axis = all(basis.fourier is None and basis.axis == larger.axis for basis in bases)
+    if not (about_axis and all(np.isin(basis.degrees, larger.degrees).all() for basis in bases)):
+        return [_table_of(basis) for basis in bases]
+    whole = _table_of(larger)
+    places = (np.searchsorted(larger.degrees, basis.degrees) for basis in bases)
+    return [whole.of(each) for each in places]

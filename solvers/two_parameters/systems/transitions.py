@@ -38,7 +38,9 @@ NEAR = 0.05
 # within one more.
 APPROACHING = 0.7
 # The normal is refined where so small a share of the derivatives of the free energy is left of their difference.
-CANCELLED = 0.02
+CANCELLED = 0.25
+# So it is beside the uniform state, where the square of the unknown is so small.
+BESIDE_UNIFORM = 1e-3
 # Closer states are one up to rounding.
 MERGED = 1e-6
 
@@ -68,7 +70,8 @@ class UniformTransition(System):
     @property
     def normal(self) -> Floats:
         """The derivatives of the free energy in x and q, (2,): Clausius and Clapeyron."""
-        return self.states[0].energy_slopes
+        slopes = self.states[0].energy_slopes
+        return refined_normal(self.states, self.derivatives, slopes) if self._square < BESIDE_UNIFORM else slopes
 
 
 class Transition(System):
@@ -100,8 +103,7 @@ class Transition(System):
         apart = np.asarray(one - other)
         if length(apart, 0.0) > CANCELLED * length(one, 0.0):
             return apart
-        refined = refined_normal(self.states, self.derivatives, apart)
-        return apart if refined is None else refined
+        return refined_normal(self.states, self.derivatives, apart)
 
 
 class TransitionEquation(ExtendedEquation):
