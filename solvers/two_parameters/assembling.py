@@ -25,7 +25,7 @@ from .systems.extended import ExtendedEquation
 from .systems.folds import fold_start
 from .systems.hopf import ends_along, hopf_start
 from .systems.line_starts import transition_start
-from .systems.recording import Row, organising, recorded, row_of, threshold_label, uniform_row
+from .systems.recording import Row, is_located, organising, recorded, row_of, threshold_label, uniform_row
 from .systems.starts import Start, plane_of
 from .systems.thresholds import threshold_start
 
@@ -33,6 +33,8 @@ from .systems.thresholds import threshold_start
 FIRST_STEP = 0.01
 # A side whose states are of this size may have stopped beside the uniform one.
 SMALL = 0.1
+# On the way to it, at states of this size, what vanishes with a power of them is rounding.
+BESIDE_UNIFORM = 0.02
 # A curve that stops because of values that are not admissible is nearer to them than this, by halved steps.
 BEYOND = 1e-8
 BEFORE_END = "the curve ends less than a step before the end of the interval, beyond which its states meet others"
@@ -224,6 +226,8 @@ def _rows(
         row = knot.row
         if direction < 0:
             row.tangent, row.arclength = (-row.tangent[0], -row.tangent[1]), 2.0 - row.arclength
+        if side.arrival is not None and not plane.confined and _is_rounding(knot, plane):
+            knot.event = None
         found = _told(knot, kind, label, plane, points)
         rows += [] if found is None else [found]
     warnings += side.warnings
@@ -286,6 +290,13 @@ def _untold(side: Side, name: str) -> list[str]:
             "not located or by rounding"
         )
     return found
+
+
+def _is_rounding(knot: Knot, plane: Plane) -> bool:
+    """Return whether rounding may make the organising point at a knot, beside the uniform state of a side."""
+    if knot.event is None or knot.event.type == "end" or _size(knot) > BESIDE_UNIFORM:
+        return False
+    return not is_located(knot.bounds, plane)
 
 
 def _size(knot: Knot) -> float:

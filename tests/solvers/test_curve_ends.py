@@ -299,3 +299,13 @@ def test_a_curve_reaches_the_last_admissible_value_of_a_parameter(problem, name,
     assert found.coupling == pytest.approx(
         [float(critical_couplings(problem.with_parameter(name, value), 1)[1]) for value in found.first], rel=1e-12
     )
+
+
+def test_rounding_beside_the_uniform_state_makes_no_organising_points():
+    """Modes of degree one and four are critical there at once, and what vanishes with the fourth power is small."""
+    problem = McKeanVlasov(Sphere(4), GegenbauerSeries((-0.5, 0, 0, -1.0), dimension=4))
+    found = phase_diagram(problem, ("w1", (-0.3, -0.12)), relative=(0.7, 1.3), examine=False)
+    points = [point for point in found.special_points if point.type == "mode interaction"]
+    # Numbers of harmonics of degree one and four are 4 and 25.
+    assert [point.status for point in points] == ["converged"] * len(points)
+    assert sum(point.values == pytest.approx([-0.16, 25.0], abs=1e-3) for point in points) == 1

@@ -62,13 +62,18 @@ def block_at(state: AtState, plane: Plane, complement: Complement, degrees: Inte
     return kind(state, plane, complement, degrees)
 
 
-def polished(plane: Plane, basis: Basis, place: tuple[float, float], b: Floats) -> Floats | None:
-    """Return the unknown of the state at a place to which Newton's method leads, None if it leads to none."""
+def polished(
+    plane: Plane, basis: Basis, place: tuple[float, float], b: Floats, neutral: float = NEUTRAL
+) -> Floats | None:
+    """Return the unknown of the state at a place to which Newton's method leads, None if it leads to none.
+
+    Directions whose singular value is below a share of the largest are neutral.
+    """
     before = np.inf
     for _ in range(STEPS):
         state = state_at(plane, basis, place, b)
         # Where the confinement vanishes rotations may be neutral, which the shortest step leaves out.
-        step = np.linalg.lstsq(state.matrix, state.residual, rcond=NEUTRAL)[0]
+        step = np.linalg.lstsq(state.matrix, state.residual, rcond=neutral)[0]
         b = np.asarray(b - step)
         size = float(np.abs(step).max())
         if size == 0.0 or (size <= ROUNDING and size >= 0.5 * before):

@@ -102,6 +102,12 @@ def moments_in(layout: Layout, point: Point) -> tuple[Floats, Floats, int]:
     return *pair, degree
 
 
+def is_located(bounds: tuple[float, float], plane: Plane) -> bool:
+    """Return whether an interval of the first parameter is so narrow that the point in it is called located."""
+    low, high = bounds
+    return high - low <= 2 * CONVERGED * max(abs(low), abs(high), plane.first_unit)
+
+
 def recorded(
     rows: list[Row], label: str, kind: CurveType, problem: Equation, names: tuple[str, str], **fields: Any
 ) -> Curve:
@@ -182,7 +188,6 @@ def organising(
     others: dict[str, Any] = {}
     if further:
         others = {"other_cosine": np.array(cosine[1:]), "other_sine": np.array(sine[1:])}
-    located = high - low <= 2 * CONVERGED * max(abs(low), abs(high), plane.first_unit)
     return OrganisingPoint(
         type=kind,
         parameters=plane.names,
@@ -191,7 +196,7 @@ def organising(
         relative_coupling=None if np.isnan(share) else share,
         lower=low,
         upper=high,
-        status="converged" if located else "guess",
+        status="converged" if is_located((low, high), plane) else "guess",
         curves=curves,
         cosine=cosine[0],
         sine=sine[0],

@@ -14,6 +14,8 @@ from .starts import located, plane_of, start_of, vanishes
 SMALL = 1e-2
 # Where the strength of a mode is as close to one Newton's method comes down to the uniform state too slowly to end.
 CRITICAL = 1e-5
+# Rotations are free where the confinement as good as vanishes, by less than this, and not held by rounding.
+FREE = 1e-6
 # Moments of two states that are one at the line differ by less.
 SAME = 1e-6
 
@@ -44,7 +46,7 @@ def zero_field_point(one: CurvePoint, other: CurvePoint, interval: tuple[float, 
     found = []
     for pair in pairs:
         place, basis, b = located(start, plane, pair)
-        unknown = polished(plane, basis, place, b)
+        unknown = polished(plane, basis, place, b, FREE)
         if unknown is None and _is_born(plane, place, pair):
             return None
         if unknown is None:
