@@ -85,8 +85,10 @@ class Found:
             # Lines end in points of other curves.
             types = {other.type, point.type}
             one = len(types) == 1 or ("end point" in types and "triple point" not in types)
-            if one and self.same_place(other, point):
-                kept = other if point.type == "end point" else point
+            # Where a state is born without a confinement that acts on its mode two folds end in each other.
+            cusp = types == {"cusp", "mode interaction"} and _is_uniform(other) and _is_uniform(point)
+            if (one or cusp) and self.same_place(other, point):
+                kept = other if point.type == "end point" or (cusp and other.type == "cusp") else point
                 joined = tuple(dict.fromkeys(other.curves + point.curves))
                 self.points[index] = dataclasses.replace(kept, curves=joined)
                 return
@@ -198,6 +200,11 @@ def add_curve(
         found.unfollowed.setdefault((words, f": {error}"), []).append(where)
         return
     found.add(followed, origin)
+
+
+def _is_uniform(point: OrganisingPoint) -> bool:
+    """Return whether the state of an organising point is the uniform one up to rounding."""
+    return float(np.abs(point.cosine[1:]).max()) <= SAME_POINT
 
 
 def _stable_pieces(curve: Curve, track: Floats) -> list[Floats]:

@@ -50,15 +50,23 @@ def regions_of(
         votes = _votes(window, own, sections)
         if not votes and max(cell.thickness for cell in own) > THIN:
             thickest = max(own, key=lambda cell: cell.thickness)
-            # Inside of the slab, at whose ends other cells begin.
-            place = 1 + int(np.argmax((thickest.upper - thickest.lower)[1:-1]))
-            sections.append(more(window.unscaled(float(thickest.x[place]), 0.0)[0]))
+            sections.append(more(window.unscaled(_inside(thickest), 0.0)[0]))
             votes = _votes(window, own, sections)
         phases[face] = votes.most_common(1)[0][0] if votes else None
         if len(votes) > 1 and is_divided(window, own, sections):
             divided.add(face)
             warnings.append(_inconsistent(window, own, votes))
     return _merged(window, slabs, faces, phases, divided, np.random.default_rng(seed)), warnings
+
+
+def _inside(cell: Cell) -> float:
+    """Return the place of a cell that is farthest from its ends in x, of those at which it is thick.
+
+    At the ends other cells begin, and the confinement may vanish.
+    """
+    x, heights = cell.x[1:-1], (cell.upper - cell.lower)[1:-1]
+    away = np.minimum(x - cell.x[0], cell.x[-1] - x)
+    return float(x[np.argmax(np.where(heights >= 0.5 * heights.max(), away, 0.0))])
 
 
 def _votes(window: Window, cells: Sequence[Cell], sections: Sequence[Section]) -> "Counter[Phase]":

@@ -148,6 +148,8 @@ class Window:
             for one, other in pairwise(places.tolist())
             if signs[one] != signs[other]
         ]
+        # Of a factor it is zero itself.
+        found = [0.0 if abs(value) <= 4 * EPS * (high - low) else value for value in found]
         most = float(np.abs(largest).max())
         return [value for value in found if np.abs(self._forces(value)).max() <= VANISHING * most]
 
