@@ -1,7 +1,6 @@
 """The phase diagram of a problem in one parameter and the coupling: curves, organising points and regions."""
 
 import time
-from functools import partial
 
 from meanfield import Equation, InvalidInput, PhaseDiagram
 from meanfield.arguments import checked, shown
@@ -13,7 +12,6 @@ from .execution.threads import one_thread
 from .execution.watching import Watch, unwatched
 from .phases.exploring import curves_of
 from .phases.regions import examined, regions_of
-from .phases.sections import Section
 from .phases.window import Window
 
 DEFAULT_RELATIVE = (0.4, 1.6)
@@ -96,8 +94,7 @@ def phase_diagram(
     heights = coupling if coupling is not None else relative or DEFAULT_RELATIVE
     window = Window(problem.at(coupling=None), parameter, interval, coupling is None, heights)
     found = curves_of(window, sections, search, watch)
-    more = partial(Section, window, search=search)
-    regions, warnings = regions_of(window, found.borders, found.sections, more, seed)
+    regions, warnings = regions_of(window, found.borders, found.sections, seed)
     if examine:
         for index, region in enumerate(regions):
             watch(index, len(regions), "regions")

@@ -18,7 +18,7 @@ from meanfield.equations import Capability
 
 from ..execution.watching import Watch
 from ..two_parameters import STARTS
-from .between import values_between
+from .between import pairs_between, value_between, values_without
 from .found import SAME_END, Found, add_curve
 from .lines import follow_meetings, follow_zero_field
 from .sections import Section
@@ -53,26 +53,46 @@ def curves_of(window: Window, count: int, search: bool, watch: Watch) -> Found:
     stops = [point.value for point in organising]
     values = _values(window, [*stops, *window.freeing], count)
     for number, value in enumerate(values):
-        watch(number, len(values), f"{window.parameter} = {value:.4g}")
+        watch(number, len(values), "sections")
         _add_section(found, Section(window, value, search), watch)
     for value in window.freeing:
         follow_zero_field(found, value)
     _follow_organising(found)
-    for value in values_between(found):
-        watch(0, None, f"{window.parameter} = {value:.4g}")
+    _fill(found, search, watch)
+    for one, other, counts in pairs_between(found):
         known = len(found.curves)
-        _add_section(found, Section(window, value, search), watch)
+        searched = [section for section in (one, other) if counts and section.search()]
+        for section in searched:
+            _follow_special(found, section, watch)
+        if not searched:
+            _add_section(found, Section(window, value_between(one, other), search), watch)
         if len(found.curves) > known:
             _follow_organising(found)
+        _fill(found, search, watch)
     found.warnings += _warnings(found)
     found.points.sort(key=lambda point: float(point.values[0]))
     return found
 
 
+def _fill(found: Found, search: bool, watch: Watch) -> None:
+    """Add sections in faces of which none tells anything, and all curves that these lead to."""
+    for value in values_without(found):
+        known = len(found.curves)
+        _add_section(found, Section(found.window, value, search), watch)
+        if len(found.curves) > known:
+            _follow_organising(found)
+
+
 def _add_section(found: Found, section: Section, watch: Watch) -> None:
     """Add a section, and the curves that it meets and that are not known."""
+    watch(0, None, f"{section.parameter} = {section.value:.4g}")
     found.sections.append(section)
     found.sections.sort(key=lambda section: section.value)
+    _follow_special(found, section, watch)
+
+
+def _follow_special(found: Found, section: Section, watch: Watch) -> None:
+    """Follow the curves that a section meets and that are not known."""
     _follow(found, section, watch)
     _follow_exchanges(found, section)
 

@@ -23,6 +23,8 @@ from .window import Window
 APART, ASIDE = 1.0 / 16.0, 1e-3
 # Thinner regions, in units of the window, are left out: curves are not known better between their points.
 THIN = 1e-5
+# Where it is thinner than this share of its thickness a face may have run through a gap between inexact curves.
+TIP = 1e-2
 # Places of a path between two sections through a face.
 PLACES = 9
 
@@ -31,7 +33,8 @@ def votes_of(window: Window, cells: Sequence[Cell], section: Section) -> "Counte
     """Return how often a section found each phase in the cells of a face that it goes through."""
     votes: Counter[Phase] = Counter()
     x = window.scaled(section.value, 0.0)[0]
-    for low, high in _gaps_at(cells, x):
+    thin = max(THIN, TIP * max(cell.thickness for cell in cells))
+    for low, high in _gaps_at(cells, x, thin):
         # Of a thin cell at the middle alone, where it is farthest from errors of the curves about it.
         count = max(1, math.floor((high - low) / APART))
         asked = (low + (high - low) * (np.arange(count) + 0.5) / count).tolist()
@@ -41,14 +44,17 @@ def votes_of(window: Window, cells: Sequence[Cell], section: Section) -> "Counte
     return votes
 
 
-def differing(window: Window, cells: Sequence[Cell], sections: Sequence[Section]) -> list[tuple[Section, Section]]:
-    """Return the neighbouring sections through a face that find one phase each in it, with different states."""
+def differing(
+    window: Window, cells: Sequence[Cell], sections: Sequence[Section]
+) -> list[tuple[tuple[Section, Phase], tuple[Section, Phase]]]:
+    """Return neighbouring sections through a face that find one phase each, of different states, and these."""
     votes = ((section, votes_of(window, cells, section)) for section in sections)
     through = [(section, next(iter(each))) for section, each in votes if len(each) == 1]
     return [
         (one, other)
-        for (one, first), (other, second) in pairwise(through)
-        if first != second and not (first.stable == second.stable and _find_one_state(window, cells, one, other))
+        for one, other in pairwise(through)
+        if one[1] != other[1]
+        and not (one[1].stable == other[1].stable and _find_one_state(window, cells, one[0], other[0]))
     ]
 
 
@@ -92,8 +98,8 @@ def _find_one_state(window: Window, cells: Sequence[Cell], one: Section, other: 
     return state is not None and is_same(window, one, path[0][1], state, path[1:])
 
 
-def _gaps_at(cells: Sequence[Cell], x: float) -> list[tuple[float, float]]:
+def _gaps_at(cells: Sequence[Cell], x: float, thin: float = THIN) -> list[tuple[float, float]]:
     """Return the ends in y of the cells that have a place in x, of those that are not thin there."""
     within = (cell for cell in cells if cell.x[0] <= x <= cell.x[-1])
     ends = [(float(np.interp(x, cell.x, cell.lower)), float(np.interp(x, cell.x, cell.upper))) for cell in within]
-    return [(low, high) for low, high in ends if high - low > THIN]
+    return [(low, high) for low, high in ends if high - low > thin]

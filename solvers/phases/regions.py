@@ -1,7 +1,7 @@
 """The regions of a phase diagram: the faces between its curves, what is stable on them, and whether that is so."""
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 import numpy.typing as npt
@@ -25,7 +25,7 @@ MARGIN = 0.1
 
 
 def regions_of(
-    window: Window, tracks: Sequence[Floats], sections: list[Section], more: Callable[[float], Section], seed: int
+    window: Window, tracks: Sequence[Floats], sections: Sequence[Section], seed: int
 ) -> tuple[list[Region], list[str]]:
     """Return the regions between curves, the largest first, and warnings.
 
@@ -34,9 +34,7 @@ def regions_of(
     tracks
         Points on every curve at which stable states change, (n, 2), with the window as the unit square.
     sections
-        Diagrams at fixed values of the parameter, to which those are added that faces without one need.
-    more
-        Makes a section at a value of the parameter.
+        Diagrams at fixed values of the parameter.
     seed
         Of the random points.
     """
@@ -48,25 +46,11 @@ def regions_of(
     for face in dict.fromkeys(faces.tolist()):
         own = [cell for cell, number in zip(cells, faces, strict=True) if number == face]
         votes = _votes(window, own, sections)
-        if not votes and max(cell.thickness for cell in own) > THIN:
-            thickest = max(own, key=lambda cell: cell.thickness)
-            sections.append(more(window.unscaled(_inside(thickest), 0.0)[0]))
-            votes = _votes(window, own, sections)
         phases[face] = votes.most_common(1)[0][0] if votes else None
         if len(votes) > 1 and is_divided(window, own, sections):
             divided.add(face)
             warnings.append(_inconsistent(window, own, votes))
     return _merged(window, slabs, faces, phases, divided, np.random.default_rng(seed)), warnings
-
-
-def _inside(cell: Cell) -> float:
-    """Return the place of a cell that is farthest from its ends in x, of those at which it is thick.
-
-    At the ends other cells begin, and the confinement may vanish.
-    """
-    x, heights = cell.x[1:-1], (cell.upper - cell.lower)[1:-1]
-    away = np.minimum(x - cell.x[0], cell.x[-1] - x)
-    return float(x[np.argmax(np.where(heights >= 0.5 * heights.max(), away, 0.0))])
 
 
 def _votes(window: Window, cells: Sequence[Cell], sections: Sequence[Section]) -> "Counter[Phase]":

@@ -77,9 +77,18 @@ class Section:
     def __init__(self, window: Window, value: float, search: bool) -> None:
         self.value, noisy = value, window.problem.noise > 0
         self._unit, self.parameter, self._name_of = window.unit(value), window.parameter, window.name_of
+        self._window, self._searched = window, search or not noisy
         self._take(_diagram_at(window, value, search and noisy))
-        if noisy and not search and self._lacks_states(window.couplings(value)):
-            self._take(_diagram_at(window, value, True))
+        if not self._searched and self._lacks_states(window.couplings(value)):
+            self.search()
+
+    def search(self) -> bool:
+        """Make the diagram anew with branches connected to no other; return whether it was made without them."""
+        if self._searched:
+            return False
+        self._searched = True
+        self._take(_diagram_at(self._window, self.value, True))
+        return True
 
     def _take(self, diagram: Diagram) -> None:
         self.diagram = diagram
