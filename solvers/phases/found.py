@@ -25,6 +25,8 @@ ON_CURVE = 1e-5
 NEARBY, SIDES = 1e-3, (3, 2)
 # A curve is about to turn where the rate of the parameter is below this share of its mean.
 TURNING = 1e-3
+# A curve along which the parameter changes by less, in units of the window, is one at which it has one value.
+UPRIGHT = 1e-10
 # Curves whose ends are nearer than this are one.
 SAME_END = 1e-8
 # Organising points nearer than this are one.
@@ -52,7 +54,7 @@ class Found:
         if any(known.type == found.type and self._same_ends(known, found) for known in self.curves):
             return
         self.curves.append(found)
-        self.tracks.append(self.window.track(found))
+        self.tracks.append(_upright(self.window.track(found)))
         for point in found.special_points:
             if self.window.contains(float(point.values[0]), float(point.coupling)):
                 self.add_point(point)
@@ -200,6 +202,14 @@ def add_curve(
         found.unfollowed.setdefault((words, f": {error}"), []).append(where)
         return
     found.add(followed, origin)
+
+
+def _upright(track: Floats) -> Floats:
+    """Return a track on which the parameter differs by rounding only with one value of it."""
+    x = track[:, 0]
+    if np.ptp(x) <= UPRIGHT:
+        return np.column_stack([np.full_like(x, np.median(x)), track[:, 1]])
+    return track
 
 
 def _is_uniform(point: OrganisingPoint) -> bool:
