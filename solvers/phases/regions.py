@@ -176,9 +176,7 @@ def _is_named_otherwise(window: Window, region: Region, sections: Sequence[Secti
     for section in sorted(sections, key=lambda section: abs(section.value - value)):
         for first, lower, upper in region.strips():
             if first[0] <= section.value <= first[-1]:
-                inside = 0.5 * float(
-                    np.interp(section.value, first, lower) + np.interp(section.value, first, upper)
-                )
+                inside = float(np.interp(section.value, first, 0.5 * (lower + upper)))
                 if section.phase(inside) == (region.minimiser, region.stable):
                     return is_same(window, section, inside, own, [(value, height)])
     return False

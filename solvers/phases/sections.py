@@ -76,8 +76,8 @@ class Section:
 
     def __init__(self, window: Window, value: float, search: bool) -> None:
         self.value, noisy = value, window.problem.noise > 0
-        self._unit, self.parameter, self._name_of = window.unit(value), window.parameter, window.name_of
-        self._window, self._searched = window, search or not noisy
+        self._window, self._unit, self.parameter = window, window.unit(value), window.parameter
+        self._searched = search or not noisy
         self._take(_diagram_at(window, value, search and noisy))
         if not self._searched and self._lacks_states(window.couplings(value)):
             self.search()
@@ -135,7 +135,7 @@ class Section:
         """
         coupling, ordered = height * self._unit, has_free_energy(self.diagram.problem)
         found = [
-            (gap, self._name_of(piece.branch.label))
+            (gap, self._window.name_of(piece.branch.label))
             for piece in self._pieces
             for gap in _gaps(piece, coupling)
             if np.isfinite(gap)

@@ -22,26 +22,31 @@ STEP, LEAST = 0.1, 1.0 / 256.0
 def becomes(one: CurvePoint, other: CurvePoint, path: Floats, interval: tuple[float, float]) -> bool:
     """Return whether a state becomes another one, of the same symmetry, along a path in the plane.
 
+    Of densities of two angles this is not told: False.
+
     Parameters
     ----------
     one, other
-        The states at the two ends of the path, by degree.
+        The states at the two ends of the path.
     path : (n, 2) float
         Values of the two parameters.
     interval
         The range of the first one.
     """
-    if {one.layout, other.layout} != {"degree"} or _symmetry(one) != _symmetry(other):
+    start, end = start_of(one), start_of(other)
+    if start.has_orders or end.has_orders or _symmetry(one) != _symmetry(other):
         return False
-    plane = plane_of(start_of(one), one.parameters, interval)
+    plane = plane_of(start, one.parameters, interval)
     places = [plane.coordinates(*values) for values in path.tolist()]
-    state = _at(plane, places[0], (one.cosine, one.sine))
+    state = _at(plane, places[0], start.first)
     for before, after in pairwise(places):
         state = None if state is None else _carried(plane, state, before, after)
-    expected = _at(plane, places[-1], (other.cosine, other.sine))
+    expected = _at(plane, places[-1], end.first)
     if state is None or expected is None:
         return False
-    lengths = [moments_of(one.problem.domain, "degree", *moments_from(*each)).lengths for each in (state, expected)]
+    lengths = [
+        moments_of(one.problem.domain, start.layout, *moments_from(*each)).lengths for each in (state, expected)
+    ]
     count = min(map(len, lengths))
     return bool(np.abs(lengths[0][:count] - lengths[1][:count]).max() <= SAME)
 

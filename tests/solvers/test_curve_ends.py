@@ -308,4 +308,4 @@ def test_rounding_beside_the_uniform_state_makes_no_organising_points():
     points = [point for point in found.special_points if point.type == "mode interaction"]
     # Numbers of harmonics of degree one and four are 4 and 25.
     assert [point.status for point in points] == ["converged"] * len(points)
-    assert sum(point.values == pytest.approx([-0.16, 25.0], abs=1e-3) for point in points) == 1
+    assert sum(point.values == pytest.approx([-0.16, 25.0], abs=1e-2) for point in points) == 1

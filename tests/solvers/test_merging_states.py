@@ -196,62 +196,85 @@ def test_states_are_compared_by_as_many_images_where_the_confinement_vanishes_at
         np.testing.assert_allclose(apart, [0.0, -0.1])
 
 
-# On S^3 the line between the prolate state and the zonal one that is born of it, which ends where both are one.
-ON_S3 = McKeanVlasov(Sphere(4), GegenbauerSeries((0.08, -0.7), dimension=4))
 # Slopes are known to this.
 SLOPE = 1e-9
 
 
-def line_of_merging_states():
-    found = phase_diagram(ON_S3, ("w1", (-0.19, -0.145)), relative=(0.7, 1.3), sections=2, examine=False)
-    (line,) = [each for each in found.curves if each.label == "transition prolate | zonal 1"]
-    return line
+def line_on_s3(weights, name, interval, label, **options):
+    problem = McKeanVlasov(Sphere(4), GegenbauerSeries(weights, dimension=4))
+    found = phase_diagram(problem, (name, interval), relative=(0.7, 1.3), examine=False, **options)
+    # Of two lines of one name that which ends where its states merge.
+    lines = [each for each in found.curves if each.label == label]
+    return min(lines, key=lambda line: _distances(line).min())
 
 
-def exact_slope(line, row):
-    """d kappa / d w1 by Clausius and Clapeyron, at the states of both moments in 40 digits, and their distance."""
+def _distances(line):
+    other = 0.0 if line.other_cosine is None else line.other_cosine[1:-1, 1:]
+    return np.abs(line.cosine[1:-1, 1:] - other).max(axis=1)
+
+
+def exact_slope(line, row, weights, place):
+    """d kappa / dw of the weight at a place by Clausius and Clapeyron, at the states in 40 digits.
+
+    The zonal functions of degree l on S^3 are sin((l + 1)t)/((l + 1) sin t).
+    """
     with mpmath.workdps(40):
-        w1, count = mpmath.mpf(float(line.values[row, 0])), 60
-        angles = [(mpmath.mpf(2 * place + 1)) * mpmath.pi / (2 * count) for place in range(count)]
+        count, degrees = 60, [degree for degree, each in enumerate(weights, 1) if each]
+        strengths = [mpmath.mpf(weights[degree - 1]) for degree in degrees]
+        varied = degrees.index(place + 1)
+        strengths[varied] = mpmath.mpf(float(line.values[row, 0]))
+        angles = [mpmath.mpf(2 * each + 1) * mpmath.pi / (2 * count) for each in range(count)]
         masses = [mpmath.sin(angle) ** 2 for angle in angles]
         modes = [
-            [mpmath.cos(angle) for angle in angles],
-            [(4 * mpmath.cos(angle) ** 2 - 1) / 3 for angle in angles],
+            [mpmath.sin((degree + 1) * angle) / ((degree + 1) * mpmath.sin(angle)) for angle in angles]
+            for degree in degrees
         ]
 
         def of(moments, coupling):
-            sigma = [-coupling * w1, -coupling * mpmath.mpf(-0.7)]
-            values = [
-                sum(s * a * c for s, a, c in zip(sigma, moments, own, strict=True))
-                for own in zip(*modes, strict=True)
-            ]
-            weights = [mass * mpmath.exp(value) for mass, value in zip(masses, values, strict=True)]
-            total = sum(weights)
-            means = [sum(w * c for w, c in zip(weights, own, strict=True)) / total for own in modes]
-            quadratic = sum(s * a * a for s, a in zip(sigma, moments, strict=True)) / 2
+            fields = [-coupling * each * moment for each, moment in zip(strengths, moments, strict=True)]
+            values = [sum(f * c for f, c in zip(fields, own, strict=True)) for own in zip(*modes, strict=True)]
+            parts = [mass * mpmath.exp(value) for mass, value in zip(masses, values, strict=True)]
+            total = sum(parts)
+            means = [sum(w * c for w, c in zip(parts, own, strict=True)) / total for own in modes]
+            quadratic = sum(f * moment for f, moment in zip(fields, moments, strict=True)) / 2
             return means, quadratic - mpmath.log(total / sum(masses))
 
-        def conditions(a1, a2, b1, b2, coupling):
-            (one, energy), (other, rival) = of((a1, a2), coupling), of((b1, b2), coupling)
-            return [a1 - one[0], a2 - one[1], b1 - other[0], b2 - other[1], energy - rival]
+        size = len(degrees)
+        uniform = line.other_cosine is None or not line.other_cosine[row, 1:].any()
 
-        known = [*line.cosine[row, 1:3], *line.other_cosine[row, 1:3], line.coupling[row]]
-        a1, a2, b1, b2, coupling = mpmath.findroot(
-            conditions, [mpmath.mpf(float(each)) for each in known], tol=1e-60
-        )
-        first, second = a1**2 - b1**2, a2**2 - b2**2
-        slope = -coupling * first / (w1 * first - mpmath.mpf(0.7) * second)
-        return float(slope), float(abs(second))
+        def conditions(*unknown):
+            one, coupling = unknown[:size], unknown[-1]
+            means, energy = of(one, coupling)
+            left = [a - m for a, m in zip(one, means, strict=True)]
+            if uniform:
+                return [*left, energy]
+            other = unknown[size:-1]
+            means, rival = of(other, coupling)
+            return [*left, *(a - m for a, m in zip(other, means, strict=True)), energy - rival]
+
+        known = [*line.cosine[row, degrees]]
+        known += [] if uniform else [*line.other_cosine[row, degrees]]
+        known.append(line.coupling[row])
+        found = mpmath.findroot(conditions, [mpmath.mpf(float(each)) for each in known], tol=1e-60)
+        one, coupling = list(found[:size]), found[len(known) - 1]
+        other = [mpmath.mpf(0)] * size if uniform else list(found[size : 2 * size])
+        apart = [a**2 - b**2 for a, b in zip(one, other, strict=True)]
+        across = sum(each * square for each, square in zip(strengths, apart, strict=True))
+        return float(-coupling * apart[varied] / across)
 
 
 @pytest.mark.skipif(np.finfo(np.longdouble).eps > 1e-18, reason="longdouble is no wider than double here")
-def test_slopes_beside_the_end_of_a_line_are_known_as_well_as_along_it():
+@pytest.mark.parametrize(
+    ("weights", "name", "interval", "label"),
+    [
+        ((0.08, -0.7), "w1", (-0.19, -0.145), "transition prolate | zonal 1"),
+        ((-1.0, 0.0, -1.0), "w1", (-0.45, -0.24), "transition uniform | zonal 1"),
+    ],
+)
+def test_slopes_beside_the_end_of_a_line_are_known_as_well_as_along_it(weights, name, interval, label):
     """Rounding of the states in double precision is there more than 1e-9 of what they differ by."""
-    line = line_of_merging_states()
-    errors, distances = [], []
+    line = line_on_s3(weights, name, interval, label, sections=2)
+    assert _distances(line).min() < 5e-3
     for row in (1, 2, -3, -2):
-        slope, apart = exact_slope(line, row)
-        errors.append(abs(line.tangent[row, 1] / line.tangent[row, 0] / slope - 1.0))
-        distances.append(apart)
-    assert min(distances) < 1e-3
-    assert max(errors) <= SLOPE
+        slope = exact_slope(line, row % len(line), weights, int(name[1:]) - 1)
+        assert abs(line.tangent[row, 1] / line.tangent[row, 0] / slope - 1.0) <= SLOPE

@@ -46,7 +46,7 @@ APPROACHES, APPROACHED = 8, 0.5
 # It is asked no more once its states are this share of those at its last point. Where points are of several curves
 # in turn, these end there if their distance from it falls like the square of that share, up to a factor.
 NEAR_ENOUGH, TOGETHER = 0.2, 2.0
-# So many times the size of a state, which is that of the confinement, may that be from where it vanishes.
+# Where a state is small with the confinement, this vanishes within so many times the size of the state.
 AS_SMALL = 10.0
 # Fewer points on the way to it, with the last one of the curve, tell nothing against it.
 TELLING = 3

@@ -4,7 +4,7 @@ import numpy as np
 
 from meanfield.equations import Capability
 
-from ...bases import Basis, Floats, Integers
+from ...bases import EPS, Basis, Floats, Integers
 from ...equations.geometry import Complement
 from ...sphere.complements import AzimuthalComplement
 from .blocks import ComplementaryBlock, GradientBlock, SoftmaxBlock
@@ -18,7 +18,6 @@ from .states import AtState, GradientState, WeightedBasis
 # Newton's method for a state that is known to some digits: steps at most, and the size from which on they are
 # rounding where they get no smaller.
 STEPS, ROUNDING = 20, 1e-8
-EPS = float(np.finfo(float).eps)
 # Singular values below this share of the largest are those of neutral directions.
 NEUTRAL = 1e-9
 
@@ -67,7 +66,7 @@ def polished(
 ) -> Floats | None:
     """Return the unknown of the state at a place to which Newton's method leads, None if it leads to none.
 
-    Directions whose singular value is below a share of the largest are neutral.
+    Directions whose singular value is below the share ``neutral`` of the largest are left as they are.
     """
     before = np.inf
     for _ in range(STEPS):

@@ -28,8 +28,9 @@ MOST_NODES = 4096
 class _Table(NamedTuple):
     """The modes of a basis on its nodes, (size, n), and the shares of the nodes in the uniform density, (n,).
 
-    What the modes are wrong by changes the equation, no more than rounding of its coefficients does,
-    as long as their uniform means vanish and those of their products, (size, size), are by the table too.
+    Rounding of the modes is a small change of the equation, as is that of its coefficients, as long as residual and
+    free energy are of one equation: the uniform means of modes vanish, and those of ``products``, (size, size), are
+    by the same table.
     """
 
     modes: Longs

@@ -37,10 +37,10 @@ NEAR = 0.05
 # In a step in which they approach each other by this factor the square of their distance is halved, and vanishes
 # within one more.
 APPROACHING = 0.7
-# The normal is refined where so small a share of the derivatives of the free energy is left of their difference.
-CANCELLED = 0.25
-# So it is beside the uniform state, where the square of the unknown is so small.
-BESIDE_UNIFORM = 1e-3
+# The normal is refined where so small a share of the derivatives of the free energy is left of their difference,
+# and beside the uniform state where the square of the unknown is so small. Of 200 points with slopes known in 50
+# digits some of less than a tenth of either were wrong by more than 1e-9, and of more only some of slopes near zero.
+CANCELLED, SMALL_SQUARE = 0.25, 1e-3
 # Closer states are one up to rounding.
 MERGED = 1e-6
 
@@ -71,7 +71,7 @@ class UniformTransition(System):
     def normal(self) -> Floats:
         """The derivatives of the free energy in x and q, (2,): Clausius and Clapeyron."""
         slopes = self.states[0].energy_slopes
-        return refined_normal(self.states, self.derivatives, slopes) if self._square < BESIDE_UNIFORM else slopes
+        return refined_normal(self.states, self.derivatives, slopes) if self._square < SMALL_SQUARE else slopes
 
 
 class Transition(System):
