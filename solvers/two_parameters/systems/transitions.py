@@ -39,7 +39,7 @@ NEAR = 0.05
 APPROACHING = 0.7
 # The normal is refined where so small a share of the derivatives of the free energy is left of their difference,
 # and beside the uniform state where the square of the unknown is so small. Of 200 points with slopes known in 50
-# digits some of less than a tenth of either were wrong by more than 1e-9, and of more only some of slopes near zero.
+# digits some of less than a tenth of either were wrong by more than 1e-9; of more, only some of slopes near zero.
 CANCELLED, SMALL_SQUARE = 0.25, 1e-3
 # Closer states are one up to rounding.
 MERGED = 1e-6
