@@ -6,7 +6,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy.interpolate import CubicHermiteSpline, CubicSpline
 
-from meanfield import Curve, CurvePoint, Domain, InvalidInput, MeanfieldError, OrganisingPoint
+from meanfield import Curve, CurvePoint, Domain, InvalidInput, MeanfieldError, OrganisingPoint, Outcome
 from meanfield.harmonics import Layout, moments_of
 
 from ..curves import curve
@@ -75,18 +75,28 @@ def _add_line(found: Found, start: CurvePoint, value: float, farthest: float, or
         If neither is followed.
     """
     window = found.window
+    line: Curve | None = None
+    reason = "no point of it is found but the first"
     try:
         line = curve(start, window.parameter, window.interval, largest_coupling=farthest)
-        if len(line) < 2:
-            raise MeanfieldError("no point of it is found but the first")
     except MeanfieldError as error:
-        if not (window.zonal and window.vanishes(value)):
-            raise
+        reason = str(error)
+    if line is None or len(line) < 2 or Outcome.STEP_TOO_SMALL in (line.first_outcome, line.outcome):
         try:
-            line = oriented_line(start, value, window.interval, farthest)
-        except InvalidInput as reason:
-            raise MeanfieldError(f"{error}, and {reason}") from reason
+            line = _oriented(found, start, value, farthest) or line
+        except InvalidInput as error:
+            reason += f", and {error}"
+    if line is None or len(line) < 2:
+        raise MeanfieldError(reason)
     found.add(line, origin)
+
+
+def _oriented(found: Found, start: CurvePoint, value: float, farthest: float) -> Curve | None:
+    """Return the line of a state with an axis that leans from a confinement of one angle; None of others."""
+    window = found.window
+    if not (window.zonal and window.vanishes(value)):
+        return None
+    return oriented_line(start, value, window.interval, farthest)
 
 
 def _has_state(line: Curve, start: CurvePoint) -> bool:

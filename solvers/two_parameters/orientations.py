@@ -42,6 +42,8 @@ from .systems.starts import Start, plane_of, start_of
 # Angles, and their cosines on S^2, among which the greatest and the least of the sum are looked for.
 ANGLES = np.linspace(0.0, 2.0 * np.pi, 1440, endpoint=False)
 PLACES = np.cos(np.linspace(np.pi, 0.0, 721))
+# The directions beside the line are those so far from it, in units of the interval.
+BESIDE = 1e-6
 # Moments of states beside the line are those of the state without a confinement up to this.
 SAME = 1e-6
 # Sums are equal up to this share of the field, as those of directions that a reflection exchanges are.
@@ -116,10 +118,10 @@ class Directions(ABC):
     layout: Layout
 
     def __init__(self, plane: Plane, value: float) -> None:
-        _, self._own = plane.roles[plane.names[0]]
+        _, own = plane.roles[plane.names[0]]
         confinement: Any = plane.problem.confinement
-        self._domain = plane.problem.domain
-        self._field = confinement.with_parameter(self._own, value)
+        self._domain, apart = plane.problem.domain, BESIDE * (plane.interval[1] - plane.interval[0])
+        self._fields = {side: confinement.with_parameter(own, value + side * apart) for side in (-1, 1)}
 
     @abstractmethod
     def about_axis(self, start: Start) -> Floats:
@@ -145,9 +147,9 @@ class Directions(ABC):
             If the confinement tells no direction.
         """
 
-    def _slopes(self, degree: int) -> Floats:
-        """Return the derivatives of the cosine multipliers in the parameter, (degree + 1,)."""
-        return np.asarray(self._field.multiplier_derivatives(self._own, self._domain, degree), dtype=float)
+    def _multipliers(self, side: int, degree: int) -> Floats:
+        """Return the cosine multipliers of the confinement on a side of the value, (degree + 1,)."""
+        return np.asarray(self._fields[side].multipliers(self._domain, degree), dtype=float)
 
 
 class OnCircle(Directions):
@@ -170,10 +172,10 @@ class OnCircle(Directions):
     def __call__(self, moments: Floats, side: int) -> Pair:
         """Return the moments of a state turned by the angle of the least sum, of equal ones the smallest."""
         degree = moments.size - 1
-        sines = np.asarray(self._field.sine_multiplier_derivatives(self._own, self._domain, degree), dtype=float)
-        field, degrees = self._slopes(degree) - 1j * sines, np.arange(degree + 1)
+        sines = np.asarray(self._fields[side].sine_multipliers(self._domain, degree), dtype=float)
+        field, degrees = self._multipliers(side, degree) - 1j * sines, np.arange(degree + 1)
         field[0] = 0.0
-        terms = side * field * moments
+        terms = field * moments
         sums = (np.exp(1j * np.multiply.outer(ANGLES, degrees)) @ terms).real
         level = EQUAL * float(np.abs(field).max() * np.abs(moments[1:]).max())
         if level == 0.0:
@@ -219,7 +221,7 @@ class OnSphere(Directions):
     def __call__(self, moments: Floats, side: int) -> Pair:
         """Return the moments by degree and order of a state at the angle of the least sum."""
         degree = moments.size - 1
-        cosine = _least(side * Legendre(self._slopes(degree) * moments))
+        cosine = _least(Legendre(self._multipliers(side, degree) * moments))
         point = np.array([[np.sqrt(1.0 - cosine**2), 0.0, cosine]])
         (cosines, sines) = harmonics_at(point, degree)[:, :, 0]
         own = moments[degrees_of_places(cosines.size)]

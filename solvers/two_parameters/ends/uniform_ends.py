@@ -48,6 +48,8 @@ APPROACHES, APPROACHED = 8, 0.5
 NEAR_ENOUGH, TOGETHER = 0.2, 2.0
 # Where a state is small with the confinement, this vanishes within so many times the size of the state.
 AS_SMALL = 10.0
+# Steps of Newton's method to where the confinement vanishes.
+HALVINGS = 60
 # Fewer points on the way to it, with the last one of the curve, tell nothing against it.
 TELLING = 3
 STOPPED = (Outcome.MAX_STEPS, Outcome.STEP_TOO_SMALL, Outcome.NOT_RESOLVED)
@@ -193,14 +195,10 @@ def _in_zero_field(plane: Plane, point: Point) -> UniformEnd | None:
 def _threshold_in_zero_field(plane: Plane, last: tuple[float, float], degree: int) -> tuple[float, float] | None:
     """Return x and q at which a degree is critical without a confinement, ahead of a point where it nearly is."""
     # Small states know where the confinement vanishes less well than itself.
-    coefficients = plane.coefficients(*last, plane.reference)
-    change = coefficients.slopes[1][0 if plane.in_coupling else 1]
-    square = float(change @ change)
-    if square == 0.0:
-        # The confinement is the same all over the plane.
+    place = _where_confinement_vanishes(plane, last)
+    if place is None:
         return None
-    beyond = float(coefficients.forces @ change) / square
-    x, q = last[0] - (beyond if plane.in_coupling else 0.0), last[1] - (0.0 if plane.in_coupling else beyond)
+    x, q = place
 
     def excess(x: float) -> float:
         known = plane.coefficients(x, q, plane.reference).strengths[plane.reference == degree]
@@ -216,6 +214,27 @@ def _threshold_in_zero_field(plane: Plane, last: tuple[float, float], degree: in
         return float(newton(excess, x, x1=x + BESIDE, tol=EPS, rtol=4 * EPS)), q
     except (RuntimeError, InvalidInput):
         return None
+
+
+def _where_confinement_vanishes(plane: Plane, last: tuple[float, float]) -> tuple[float, float] | None:
+    """Return x and q at which the confinement is least ahead of a point, None where it is the same all over.
+
+    Newton's method takes one step to where it is linear, and halves the distance in each to where it is a square.
+    """
+    place, along = np.array(last), 0 if plane.in_coupling else 1
+    for number in range(HALVINGS):
+        coefficients = plane.coefficients(float(place[0]), float(place[1]), plane.reference)
+        change = coefficients.slopes[1][along]
+        square = float(change @ change)
+        if square == 0.0:
+            if number == 0:
+                return None
+            break
+        step = float(coefficients.forces @ change) / square
+        place[along] -= step
+        if abs(step) <= EPS * abs(last[along] - place[along]):
+            break
+    return float(place[0]), float(place[1])
 
 
 def _in_coupling(plane: Plane, last: Point, degree: int, reach: float) -> Iterator[UniformEnd]:
