@@ -113,14 +113,14 @@ def _northern(dimension: int, count: int, precision: type[np.floating[Any]]) -> 
     return fine, logs
 
 
-def polynomials(dimension: int, rule: Rule, degree: int) -> Floats:
+def polynomials(dimension: int, rule: Rule, degree: int, precision: type[np.floating[Any]] = np.float64) -> Working:
     """Return the table of P_0, ..., P_degree of a dimension on the nodes of any rule, shape (degree + 1, n).
 
-    Errors are a unit of rounding relative to the natural size of P_l at each node where long double is wider,
-    and of the order of l units where it is not.
+    In double precision errors are a unit of rounding relative to the natural size of P_l at each node where long
+    double is wider, and of the order of l units where it is not.
     """
     north = int(np.count_nonzero(rule.nodes >= 0.0))
-    table = np.empty((degree + 1, rule.nodes.size))
+    table = np.empty((degree + 1, rule.nodes.size), dtype=precision)
     for row, (value, _) in zip(table, ascending(dimension, rule.fine[:north]), strict=False):
         row[:north] = value
     south = rule.nodes.size - north

@@ -10,6 +10,7 @@ from .base import Floats as Floats
 from .base import Gibbs as Gibbs
 from .base import Integers as Integers
 from .base import Involution as Involution
+from .base import Longs as Longs
 from .base import Tailed as Tailed
 from .base import greatest as greatest
 from .base import log1p_beyond_linear as log1p_beyond_linear

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
+Longs = NDArray[np.longdouble]
 
 EPS = float(np.finfo(float).eps)
 # The last resolved moment bounds the quadrature error from far above: a moment k computed on N nodes carries the
@@ -261,6 +262,13 @@ class Basis(Protocol):
     def synthesise(self, field: Floats) -> Floats:
         """Return the values of a sum of modes on the nodes; the next transform of the basis may overwrite them."""
 
+    def fine_table(self) -> tuple[Longs, Longs] | None:
+        """Return the modes on the nodes, (size, n), and multiples of their shares in the uniform density, (n,).
+
+        In extended precision; None where densities are functions of two angles.
+        """
+        return None
+
     def analyse(self, values: Floats) -> Floats:
         """Return the uniform means of values on the nodes times every resolved mode from degree 0."""
 
@@ -407,6 +415,12 @@ def slice_of(cells: Integers) -> slice | Integers:
     step = others[0] - first if others else 1
     spaced = range(first, first + step * cells.size, step)
     return slice(spaced.start, spaced.stop, step) if others == list(spaced[1:]) else cells
+
+
+def fine_phases(cells: Integers, count: int, places: int) -> Longs:
+    """Return cells times the angles of the first places of a circle of a count of points, (size, places)."""
+    turn = 8.0 * np.arctan(np.longdouble(1.0))
+    return np.asarray(turn * (np.multiply.outer(cells, np.arange(places)) % count) / count)
 
 
 def multiples(symmetry: int, limit: int) -> Integers:

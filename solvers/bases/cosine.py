@@ -24,7 +24,9 @@ from .base import (
     Floats,
     Gibbs,
     Integers,
+    Longs,
     exp_beyond_quadratic,
+    fine_phases,
     greatest,
     multiples,
     plus_dyad,
@@ -223,6 +225,12 @@ class CosineBasis(Basis):
             transform.execute()
         values: Floats = transform.output
         return values
+
+    def fine_table(self) -> tuple[Longs, Longs]:
+        """Return the modes on the nodes, (size, n), and multiples of the nodes' shares, in extended precision."""
+        shares = np.ones(self.nodes + 1, dtype=np.longdouble)
+        shares[[0, -1]] = 0.5
+        return np.cos(fine_phases(self.cells, 2 * self.nodes, self.nodes + 1)), shares
 
     def analyse(self, values: Floats) -> Floats:
         """Return the uniform means of values on the nodes times the cosines of cells 0..nodes."""

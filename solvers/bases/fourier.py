@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from meanfield.harmonics import CircleModes, Modes
 
-from .base import SMALL_FIELD, Basis, Floats, Gibbs, Integers, exp_beyond_quadratic, multiples
+from .base import SMALL_FIELD, Basis, Floats, Gibbs, Integers, Longs, exp_beyond_quadratic, fine_phases, multiples
 from .limits import MAX_NODES, MAX_UNKNOWNS
 from .transforms import FourierTransform, planned
 
@@ -156,6 +156,11 @@ class FourierBasis(Basis):
         transform.synthesise()
         values: Floats = transform.values
         return values
+
+    def fine_table(self) -> tuple[Longs, Longs]:
+        """Return the modes on the nodes, (size, n), and multiples of the nodes' shares, in extended precision."""
+        phases = fine_phases(self.cells, 2 * self.nodes, 2 * self.nodes)
+        return np.concatenate([np.cos(phases), np.sin(phases)]), np.ones(2 * self.nodes, dtype=np.longdouble)
 
     def analyse(self, values: Floats) -> Floats:
         """Return the uniform means of values on the nodes times cosines and sines of cells 0..nodes, stacked."""

@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from meanfield import Domain, InvalidInput
-from meanfield.harmonics import Modes, Rule, gauss_rule, modes_of, polynomials_at
+from meanfield.harmonics import Modes, Rule, gauss_rule, modes_of, multiplicities, polynomials, polynomials_at
 
 from .base import (
     EPS,
@@ -24,6 +24,7 @@ from .base import (
     Floats,
     Gibbs,
     Integers,
+    Longs,
     exp_beyond_quadratic,
     multiples,
     slice_of,
@@ -175,6 +176,15 @@ class ZonalBasis(Basis):
     def analyse(self, values: Floats) -> Floats:
         """Return the uniform means of values on the nodes times the polynomials of cells 0..nodes."""
         return np.asarray(self._sampled.polynomials @ (self.rule.weights * values))
+
+    def fine_table(self) -> tuple[Longs, Longs]:
+        """Return the modes on the nodes, (size, n), and multiples of the nodes' shares, in extended precision.
+
+        The shares are the Christoffel numbers 1/sum_l N_l P_l^2 over the degrees below the number of nodes.
+        """
+        last = self.symmetry * self._count - 1
+        table = polynomials(self.domain.dimension, self.rule, last, np.longdouble)
+        return table[self.degrees], 1.0 / (multiplicities(self.domain, last) @ table**2)
 
     def masses(self, field: Floats) -> Floats:
         """Return the masses of the nodes under the Gibbs density of a field, (n,) with sum one."""

@@ -2,13 +2,15 @@
 
 import functools
 from dataclasses import replace
+from functools import partial
 from types import SimpleNamespace
+from typing import NamedTuple
 
 import mpmath
 import numpy as np
 import pytest
 
-from meanfield import Curve, GegenbauerSeries, McKeanVlasov, Sphere
+from meanfield import Circle, CosineSeries, Curve, GegenbauerSeries, McKeanVlasov, Sphere
 from solvers import bifurcation_diagram, curve, phase_diagram
 from solvers.bases import Basis, FourierBasis, InvariantBasis
 from solvers.bases.representations import axis_rotation, rotation_about, turned_moments
@@ -196,12 +198,11 @@ def test_states_are_compared_by_as_many_images_where_the_confinement_vanishes_at
         np.testing.assert_allclose(apart, [0.0, -0.1])
 
 
-# Slopes are known to this.
-SLOPE = 1e-9
+# Couplings of points are known to this, and moments and slopes.
+POINT, MOMENT, SLOPE = 1e-11, 1e-9, 1e-9
 
 
-def line_on_s3(weights, name, interval, label, **options):
-    problem = McKeanVlasov(Sphere(4), GegenbauerSeries(weights, dimension=4))
+def line_of(problem, name, interval, label, **options):
     found = phase_diagram(problem, (name, interval), relative=(0.7, 1.3), examine=False, **options)
     # Of two lines of one name that which ends where its states merge.
     lines = [each for each in found.curves if each.label == label]
@@ -213,20 +214,34 @@ def _distances(line):
     return np.abs(line.cosine[1:-1, 1:] - other).max(axis=1)
 
 
-def exact_slope(line, row, weights, place):
-    """d kappa / dw of the weight at a place by Clausius and Clapeyron, at the states in 40 digits.
+class ExactPoint(NamedTuple):
+    """The coupling of a point of a line, the moments of its states, and d kappa / dw by Clausius and Clapeyron."""
+
+    coupling: float
+    moments: np.ndarray
+    slope: float
+
+
+def exact_point(line, row, weights, place):
+    """A point of a line at its value of the weight at a place, in 40 digits, on the circle or S^3.
 
     The zonal functions of degree l on S^3 are sin((l + 1)t)/((l + 1) sin t).
     """
+    on_circle = line.problem.domain == Circle()
     with mpmath.workdps(40):
-        count, degrees = 60, [degree for degree, each in enumerate(weights, 1) if each]
+        count, degrees = 128 if on_circle else 60, [degree for degree, each in enumerate(weights, 1) if each]
         strengths = [mpmath.mpf(weights[degree - 1]) for degree in degrees]
         varied = degrees.index(place + 1)
         strengths[varied] = mpmath.mpf(float(line.values[row, 0]))
         angles = [mpmath.mpf(2 * each + 1) * mpmath.pi / (2 * count) for each in range(count)]
-        masses = [mpmath.sin(angle) ** 2 for angle in angles]
+        masses = [mpmath.mpf(1) if on_circle else mpmath.sin(angle) ** 2 for angle in angles]
         modes = [
-            [mpmath.sin((degree + 1) * angle) / ((degree + 1) * mpmath.sin(angle)) for angle in angles]
+            [
+                mpmath.cos(degree * angle)
+                if on_circle
+                else mpmath.sin((degree + 1) * angle) / ((degree + 1) * mpmath.sin(angle))
+                for angle in angles
+            ]
             for degree in degrees
         ]
 
@@ -260,21 +275,35 @@ def exact_slope(line, row, weights, place):
         other = [mpmath.mpf(0)] * size if uniform else list(found[size : 2 * size])
         apart = [a**2 - b**2 for a, b in zip(one, other, strict=True)]
         across = sum(each * square for each, square in zip(strengths, apart, strict=True))
-        return float(-coupling * apart[varied] / across)
+        return ExactPoint(
+            float(coupling), np.array([one, other], dtype=float), float(-coupling * apart[varied] / across)
+        )
+
+
+ON_S3, ON_CIRCLE = (Sphere(4), partial(GegenbauerSeries, dimension=4)), (Circle(), CosineSeries)
 
 
 @pytest.mark.skipif(np.finfo(np.longdouble).eps > 1e-18, reason="longdouble is no wider than double here")
 @pytest.mark.parametrize(
-    ("weights", "name", "interval", "label"),
+    ("where", "weights", "name", "interval", "label"),
     [
-        ((0.08, -0.7), "w1", (-0.19, -0.145), "transition prolate | zonal 1"),
-        ((-1.0, 0.0, -1.0), "w1", (-0.45, -0.24), "transition uniform | zonal 1"),
+        (ON_S3, (0.08, -0.7), "w1", (-0.19, -0.145), "transition prolate | zonal 1"),
+        (ON_S3, (-1.0, 0.0, -1.0), "w1", (-0.45, -0.24), "transition uniform | zonal 1"),
+        # The states of the first merge where the line is steep, of the second the slope vanishes with a moment.
+        (ON_CIRCLE, (-1.0, -0.5, -0.5), "w2", (-0.95, -0.8), "transition 2-cluster | 1-cluster"),
+        (ON_CIRCLE, (-0.7, -1.0, 0.0, -0.9), "w1", (-0.72, -0.68), "transition uniform | 1-cluster"),
     ],
 )
-def test_slopes_beside_the_end_of_a_line_are_known_as_well_as_along_it(weights, name, interval, label):
+def test_points_beside_the_end_of_a_line_are_known_as_well_as_along_it(where, weights, name, interval, label):
     """Rounding of the states in double precision is there more than 1e-9 of what they differ by."""
-    line = line_on_s3(weights, name, interval, label, sections=2)
-    assert _distances(line).min() < 5e-3
+    domain, series = where
+    line = line_of(McKeanVlasov(domain, series(weights)), name, interval, label, sections=2)
+    degrees = np.flatnonzero(weights) + 1
     for row in (1, 2, -3, -2):
-        slope = exact_slope(line, row % len(line), weights, int(name[1:]) - 1)
-        assert abs(line.tangent[row, 1] / line.tangent[row, 0] / slope - 1.0) <= SLOPE
+        exact = exact_point(line, row % len(line), weights, int(name[1:]) - 1)
+        assert abs(line.coupling[row] / exact.coupling - 1.0) <= POINT
+        other = np.zeros(degrees.size) if line.other_cosine is None else line.other_cosine[row, degrees]
+        # The first line ends where two states of amplitude a have the free energy of that between them, which a
+        # state has up to a^6: their amplitude is not known better.
+        assert np.abs([line.cosine[row, degrees], other] - exact.moments).max() <= MOMENT
+        assert abs(line.tangent[row, 1] / line.tangent[row, 0] / exact.slope - 1.0) <= SLOPE

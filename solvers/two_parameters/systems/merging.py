@@ -1,28 +1,28 @@
-r"""The normal of a first-order line where its two states nearly merge, in extended precision.
+r"""Points of a first-order line at which its two states nearly merge, and its normal there, in extended precision.
 
-It is the difference of their derivatives of the free energy, at states a :math:`-\tfrac12\sum_k a_k^2\,d\sigma_k -
-\sum_k a_k\,df_k`, and falls with their distance. Beside a cusp, where the equations of both are all but singular,
-rounding of the states is too large a share of it, so that Newton's method is continued in extended precision: with
-the matrix of the states in double precision, since the residual alone has to be exact. So it is beside the uniform
-state. Where the longdouble of the machine is a double nothing is gained, and nothing lost.
+The normal is the difference of their derivatives of the free energy, at states a :math:`-\tfrac12\sum_k
+a_k^2\,d\sigma_k - \sum_k a_k\,df_k`, and falls with their distance. Beside a cusp, where the equations of both are
+all but singular, rounding of the states is too large a share of it, so that Newton's method is continued in
+extended precision: with the matrix of the states in double precision, since the residual alone has to be exact. So
+it is beside the uniform state. Where the longdouble of the machine is a double nothing is gained, and nothing lost.
 """
 
 import functools
 from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
-from ...bases import Basis, Floats
+from ...bases import Basis, Floats, Integers, Longs
 from ...branches.continuation import length
 from ..in_plane.states import GradientState
 
-Longs = npt.NDArray[np.longdouble]
-
 # Steps of Newton's method, each of which leaves a share of the error that is far below the gain in precision.
 STEPS = 3
+# The first parameter of a point is kept where it changes along the line by at least this share of what it does
+# across.
+STEEPEST = 0.1
 # Densities on more nodes are left as they are, as those of two angles are: the table would be too large.
-MOST_NODES = 4096
+MOST_NODES = 1024
 
 
 class _Table(NamedTuple):
@@ -37,7 +37,7 @@ class _Table(NamedTuple):
     masses: Longs
     products: Longs
 
-    def of(self, places: npt.NDArray[np.int64]) -> "_Table":
+    def of(self, places: Integers) -> "_Table":
         """Return the table of some of the modes."""
         return _Table(self.modes[places], self.masses, self.products[np.ix_(places, places)])
 
@@ -45,9 +45,10 @@ class _Table(NamedTuple):
 # The points of a line share their bases.
 @functools.lru_cache(maxsize=4)
 def _table_of(basis: Basis) -> _Table:
-    modes = np.array([basis.synthesise(unit).copy() for unit in np.eye(basis.degrees.size)], dtype=np.longdouble)
-    masses = np.array([basis.analyse(unit.copy()).item(0) for unit in np.eye(modes.shape[1])], dtype=np.longdouble)
-    masses /= masses.sum()
+    table = basis.fine_table()
+    assert table is not None
+    modes, shares = table
+    masses = shares / shares.sum()
     modes -= (modes @ masses)[:, None]
     return _Table(modes, masses, (modes * masses) @ modes.T)
 
@@ -109,37 +110,62 @@ class _Extended:
         return sigma, coefficients.forces_in_field + wide @ coefficients.force_slopes_in_field
 
 
-def refined_normal(states: tuple[GradientState, ...], derivatives: tuple[Floats, Floats], normal: Floats) -> Floats:
-    """Return the normal in x and q, (2,), of a line at one state, the other being uniform, or at two.
+class Refined(NamedTuple):
+    """A point of a line: the unknowns of its states and x, (size,), q, and the normal in x and q, (2,)."""
+
+    unknown: Floats
+    q: float
+    normal: Floats
+
+
+def refined(
+    states: tuple[GradientState, ...], derivatives: tuple[Floats, Floats], normal: Floats
+) -> Refined | None:
+    """Return a point of a line in extended precision, None where that is not at hand.
 
     Parameters
     ----------
     states
-        These.
+        Those of the line at it, one if the other is uniform, or two.
     derivatives
         Those of their residuals and of the condition, in their unknowns and x, and in q.
     normal
-        The normal by these states, which is returned where it cannot be refined.
+        The normal by these states, in x and q.
     """
     bases = [state.weighted.basis for state in states]
     if not (all(_is_tabulated(basis) for basis in bases) and normal.any()):
-        return normal
+        return None
     wide = [_Extended(*each) for each in zip(states, _tables(bases), strict=True)]
     end, cuts = derivatives[1].size - 1, np.cumsum([state.unknown.size for state in states])
-    # The states move along the line much faster than x and q, which stay where they are on it.
-    along = np.concatenate([np.zeros(end), np.array([-normal[1], normal[0]]) / length(normal, 0.0)])
-    matrix, shift = np.vstack([np.column_stack(derivatives), along]), np.zeros(2)
+    # The states move along the line much faster than x and q.
+    matrix = np.vstack([np.column_stack(derivatives), np.append(np.zeros(end), _kept(states[0], normal))])
+    shift = np.zeros(2)
     for _ in range(STEPS):
         residual = np.append(_residual(wide, shift), 0.0)
         try:
             *steps, moved = np.split(np.linalg.solve(matrix, residual.astype(float)), cuts)
         except np.linalg.LinAlgError:
-            return normal
+            return None
         for each, step in zip(wide, steps, strict=True):
             each.unknown -= step
         shift -= moved
     slopes = [each.energy_slopes() for each in wide]
-    return np.asarray(slopes[0] if len(slopes) == 1 else slopes[0] - slopes[1], dtype=float)
+    x, q = states[0].place + shift
+    return Refined(
+        np.concatenate([*(each.unknown for each in wide), [x]]).astype(float),
+        float(q),
+        np.asarray(slopes[0] if len(slopes) == 1 else slopes[0] - slopes[1], dtype=float),
+    )
+
+
+def _kept(state: GradientState, normal: Floats) -> Floats:
+    """Return the unit direction in x and q, (2,), in which a point is not moved across its line.
+
+    That of the first parameter, or where this turns on the line, the one along it.
+    """
+    along = np.array([-normal[1], normal[0]]) / length(normal, 0.0)
+    first = state.coefficients.place.slopes[0] / length(state.coefficients.place.slopes[0], 0.0)
+    return first if abs(first @ along) >= STEEPEST else along
 
 
 def _residual(wide: list[_Extended], shift: Floats) -> Longs:

@@ -58,6 +58,11 @@ def _turns(state: AtState) -> bool:
 
 def row_of(point: Point, system: System, layout: Layout | None = None) -> Row:
     """Return a point of a followed curve, with its system there, as a row in the layout of the curve or another."""
+    equation = point.equation
+    assert isinstance(equation, ExtendedEquation)
+    across, down = system.normal
+    if system.refined is not None:
+        system = equation.system(system.refined.unknown, system.refined.q)
     place = system.place
     sizes = [neutral_up_to(state, system.vanishing, system.condition) for state in system.states]
     stationary = _points(system.states, place.problem, sizes)
@@ -65,12 +70,9 @@ def row_of(point: Point, system: System, layout: Layout | None = None) -> Row:
     if place.problem.confinement is not None and all(map(_turns, system.states)):
         free = place.problem.replace(confinement=None)
         counted = _points(system.states, free, sizes)
-    equation = point.equation
-    assert isinstance(equation, ExtendedEquation)
     layout = layout or equation.layout
     known = [moments_in(layout, each) for each in stationary]
     along = np.array([point.solution.tangent_b[-1], point.solution.tangent_q])
-    across, down = system.normal
     direction = np.array([-down, across])
     size = float(direction @ direction)
     first, second = place.slopes @ (along if size == 0.0 else direction * float(along @ direction) / size)

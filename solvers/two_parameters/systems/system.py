@@ -6,6 +6,7 @@ from ...bases import Floats
 from ...execution.computed import computed_once
 from ..in_plane.coefficients import Place
 from ..in_plane.states import AtState
+from .merging import Refined
 
 
 def followed_by(values: Floats, last: float) -> Floats:
@@ -39,6 +40,11 @@ class System:
     def place(self) -> Place:
         """The point of the plane."""
         return self.states[0].coefficients.place
+
+    @property
+    def refined(self) -> Refined | None:
+        """The point in extended precision, None where that is not needed."""
+        return None
 
     @property
     def vanishing(self) -> float:

@@ -21,13 +21,14 @@ from ...branches.continuation import Point, length
 from ...equations.counts import Counts
 from ...equations.geometry import Complement
 from ...execution.computed import computed_once
+from ..in_plane.coefficients import Place
 from ..in_plane.plane import Plane
 from ..in_plane.stability import class_determinants
 from ..in_plane.states import AtState, GradientState
 from ..in_plane.unknowns import moments_from
 from .branch_points import ClassBeside, classes_beside, determinants
 from .extended import ExtendedEquation
-from .merging import refined_normal
+from .merging import Refined, refined
 from .system import System, followed_by
 from .tested import Margins, Tests
 
@@ -37,10 +38,13 @@ NEAR = 0.05
 # In a step in which they approach each other by this factor the square of their distance is halved, and vanishes
 # within one more.
 APPROACHING = 0.7
-# The normal is refined where so small a share of the derivatives of the free energy is left of their difference,
+# Points are refined where so small a share of the derivatives of the free energy is left of their difference,
 # and beside the uniform state where the square of the unknown is so small. Of 200 points with slopes known in 50
 # digits some of less than a tenth of either were wrong by more than 1e-9; of more, only some of slopes near zero.
 CANCELLED, SMALL_SQUARE = 0.25, 1e-3
+# And where one of the parameters changes by so small a share of what the other does, each in units of its value: to
+# it a state adds moments that vanish nearby, of which it knows less the smaller they are.
+FLAT = 0.02
 # Closer states are one up to rounding.
 MERGED = 1e-6
 
@@ -70,8 +74,15 @@ class UniformTransition(System):
     @property
     def normal(self) -> Floats:
         """The derivatives of the free energy in x and q, (2,): Clausius and Clapeyron."""
-        slopes = self.states[0].energy_slopes
-        return refined_normal(self.states, self.derivatives, slopes) if self._square < SMALL_SQUARE else slopes
+        return self.states[0].energy_slopes if self.refined is None else self.refined.normal
+
+    @computed_once
+    def refined(self) -> Refined | None:
+        """The point in extended precision where the state is small, or the line nearly along one parameter."""
+        normal = self.states[0].energy_slopes
+        if self._square > SMALL_SQUARE and not _is_flat(normal, self.place):
+            return None
+        return refined(self.states, self.derivatives, normal)
 
 
 class Transition(System):
@@ -99,11 +110,17 @@ class Transition(System):
     @property
     def normal(self) -> Floats:
         """The derivatives of the difference of free energies in x and q, (2,): Clausius and Clapeyron."""
+        one, other = self.states
+        return one.energy_slopes - other.energy_slopes if self.refined is None else self.refined.normal
+
+    @computed_once
+    def refined(self) -> Refined | None:
+        """The point in extended precision where much of the normal cancels, or the line is along one parameter."""
         one, other = (state.energy_slopes for state in self.states)
         apart = np.asarray(one - other)
-        if length(apart, 0.0) > CANCELLED * length(one, 0.0):
-            return apart
-        return refined_normal(self.states, self.derivatives, apart)
+        if length(apart, 0.0) > CANCELLED * length(one, 0.0) and not _is_flat(apart, self.place):
+            return None
+        return refined(self.states, self.derivatives, apart)
 
 
 class TransitionEquation(ExtendedEquation):
@@ -299,6 +316,13 @@ class TransitionEquation(ExtendedEquation):
         moved = np.zeros(one.degrees.size)
         moved[np.isin(one.degrees, other.degrees)] = second[np.isin(other.degrees, one.degrees)]
         return own, [moved] if oriented else one.images_beside(moved, own, self.plane.confined)
+
+
+def _is_flat(normal: Floats, place: Place) -> bool:
+    """Return whether one of the parameters changes little along a line, each in units of its value."""
+    across, down = normal
+    first, second = np.abs(place.slopes @ (-down, across) * place.values[::-1])
+    return bool(min(first, second) < FLAT * max(first, second))
 
 
 def gradient_state(state: AtState) -> GradientState:
