@@ -356,10 +356,15 @@ class Plane:
         """Return the derivatives of the multipliers of a potential in a parameter up to a degree, longdouble."""
         role, own = self.roles[name]
         # A common frequency, and a lag in a confinement or at zero, are none of the law that turns by them.
-        turns = own not in self.problem.velocity.unturned.unlagged.parameter_values()
+        turns = own not in self._unturned
         if role != self.problem.law_field or (turns and own not in potential.parameter_values()):
             return np.zeros(degree + 1, dtype=np.longdouble)
         return potential.multiplier_derivatives(own, self.problem.domain, degree).astype(np.longdouble)
+
+    @computed_once
+    def _unturned(self) -> frozenset[str]:
+        """The parameters of the law that do not turn its states."""
+        return frozenset(self.problem.velocity.unturned.unlagged.parameter_values())
 
     def significant(self, x: float, q: float, degrees: Integers) -> Integers:
         """Return which of some degrees the field has at x and q, or acquires with the two parameters."""
