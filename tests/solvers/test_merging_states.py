@@ -10,7 +10,7 @@ import mpmath
 import numpy as np
 import pytest
 
-from meanfield import Circle, CosineSeries, Curve, GegenbauerSeries, McKeanVlasov, Sphere
+from meanfield import Circle, CosineSeries, Curve, GegenbauerSeries, McKeanVlasov, Outcome, Sphere
 from solvers import bifurcation_diagram, curve, phase_diagram
 from solvers.bases import Basis, FourierBasis, InvariantBasis
 from solvers.bases.representations import axis_rotation, rotation_about, turned_moments
@@ -307,3 +307,18 @@ def test_points_beside_the_end_of_a_line_are_known_as_well_as_along_it(where, we
         # state has up to a^6: their amplitude is not known better.
         assert np.abs([line.cosine[row, degrees], other] - exact.moments).max() <= MOMENT
         assert abs(line.tangent[row, 1] / line.tangent[row, 0] / exact.slope - 1.0) <= SLOPE
+
+
+def test_lines_nearly_along_one_parameter_are_refined_where_states_are_strong_too():
+    # Of a field of 80 the terms of second order, which cancel beside the uniform state, are as large as exp(80).
+    problem = McKeanVlasov(Circle(), CosineSeries((-1.0, -0.9, -0.4)))
+    start = bifurcation_diagram(problem, relative=(0.6, 2.5), rates=False, depth=2).events("transition")[0]
+    line = curve(start, "w2", (-1.3, -0.7), against="w3")
+    assert line.values[0, 1] > 80.0
+    assert line.first_outcome is Outcome.FOLDED
+    squares = line.cosine[1:-1, 2:4] ** 2
+    flat = squares.min(axis=1) < 1e-2 * squares.max(axis=1)
+    assert flat.sum() > 10
+    # Clausius and Clapeyron, with the states as they are recorded.
+    across = squares[:, 0] * line.tangent[1:-1, 0] + squares[:, 1] * line.tangent[1:-1, 1]
+    assert np.abs(across / squares.max(axis=1)).max() <= SLOPE

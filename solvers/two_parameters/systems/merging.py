@@ -12,12 +12,16 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ...bases import Basis, Floats, Integers, Longs
+from ...bases import EPS, Basis, Floats, Integers, Longs
 from ...branches.continuation import length
 from ..in_plane.states import GradientState
 
 # Steps of Newton's method, each of which leaves a share of the error that is far below the gain in precision.
 STEPS = 3
+# Where the last is longer than this share of the first, rounding is as large in extended precision as before.
+CONVERGING = 0.5
+# Beyond this field e^f and its terms of second order are not of one size.
+SMALL_FIELD = 1.0
 # The first parameter of a point is kept where it changes along the line by at least this share of what it does
 # across.
 STEEPEST = 0.1
@@ -80,14 +84,19 @@ class _Extended:
         energy = 0.5 * (sigma * moments**2).sum() - largest - np.log(total)
         return np.append(apart, energy)
 
-    def residual_beside_uniform(self, shift: Floats) -> Longs:
+    def residual_against_uniform(self, shift: Floats) -> Longs:
         """Return the residual and behind it the free energy over |b|^2, without forces, to a share of themselves.
 
-        Its terms of second order, which nearly cancel, are those of the means of products of modes.
+        Where the field is small, terms of second order, which nearly cancel, are those of the means of products of
+        modes; where it is large these would be.
         """
         (sigma, _), moments = self._coefficients(shift), self.moments
         field = sigma * moments
         values = field @ self.modes
+        if np.abs(values).max() > SMALL_FIELD:
+            found = self.residual(shift)
+            found[-1] /= self.unknown @ self.unknown
+            return found
         changes = np.expm1(values)
         beyond = self.masses @ (changes - values - 0.5 * values**2)
         response = self.products @ field
@@ -121,7 +130,7 @@ class Refined(NamedTuple):
 def refined(
     states: tuple[GradientState, ...], derivatives: tuple[Floats, Floats], normal: Floats
 ) -> Refined | None:
-    """Return a point of a line in extended precision, None where that is not at hand.
+    """Return a point of a line in extended precision, None where that is not at hand or does not converge.
 
     Parameters
     ----------
@@ -139,16 +148,21 @@ def refined(
     end, cuts = derivatives[1].size - 1, np.cumsum([state.unknown.size for state in states])
     # The states move along the line much faster than x and q.
     matrix = np.vstack([np.column_stack(derivatives), np.append(np.zeros(end), _kept(states[0], normal))])
-    shift = np.zeros(2)
+    shift, lengths = np.zeros(2), []
     for _ in range(STEPS):
-        residual = np.append(_residual(wide, shift), 0.0)
+        with np.errstate(all="ignore"):
+            residual = np.append(_residual(wide, shift), 0.0)
         try:
-            *steps, moved = np.split(np.linalg.solve(matrix, residual.astype(float)), cuts)
+            whole = np.linalg.solve(matrix, residual.astype(float))
         except np.linalg.LinAlgError:
             return None
+        *steps, moved = np.split(whole, cuts)
         for each, step in zip(wide, steps, strict=True):
             each.unknown -= step
         shift -= moved
+        lengths.append(length(whole, 0.0))
+    if not lengths[-1] <= max(CONVERGING * lengths[0], EPS):
+        return None
     slopes = [each.energy_slopes() for each in wide]
     x, q = states[0].place + shift
     return Refined(
@@ -171,7 +185,7 @@ def _kept(state: GradientState, normal: Floats) -> Floats:
 def _residual(wide: list[_Extended], shift: Floats) -> Longs:
     """Return the residuals of one state or two, and behind them that of the condition."""
     if len(wide) == 1:
-        return wide[0].residual_beside_uniform(shift)
+        return wide[0].residual_against_uniform(shift)
     one, other = (each.residual(shift) for each in wide)
     return np.concatenate([one[:-1], other[:-1], [one[-1] - other[-1]]])
 
