@@ -12,10 +12,10 @@ from ..bases import Floats
 from ..branches.arclength import Arclength
 from ..branches.continuation import End, Point, length
 from ..execution.watching import Watch
+from .ends.directions import direction_at, direction_of_resonance
 from .ends.meetings import folded_end, meeting_of, meeting_short_of, separation
 from .ends.threshold_parts import UniformEnd
 from .ends.uniform_ends import STOPPED, drop_rounding, passed_uniform, uniform_end, zero_field_end
-from .following.events import turns_freely
 from .following.following import behind_start, ended, follow, turned_back
 from .following.knots import Knot, Side, extended, vertical
 from .in_plane.plane import Plane
@@ -396,10 +396,8 @@ def _add_uniform(
     on_circle = extended(last).basis.cosines is not None
     resonant = on_circle and 2 * min(found.modes) == max(found.modes)
     interacts = found.type == "mode interaction"
-    if interacts and not resonant:
-        # States that become one as a confinement vanishes have the size of that.
-        linear = not on_circle or (plane.confined and not turns_freely(last))
-        tangent = _apart_from_threshold(side.knots[-1], end, 1 if linear else 2)
+    if interacts:
+        tangent = direction_of_resonance(plane, end, rows, found.modes) if resonant else direction_at(end, rows)
     x, q = plane.coordinates(first, second)
     step = direction * length(np.append(last.b[:-1], last.b[-1] - x), last.q - q)
     arclength = rows[-1].arclength + step
@@ -415,19 +413,6 @@ def _add_uniform(
     if plane.confined:
         through, text = (label,), NO_FIELD
     points.append(organising(row, found.type, plane, found.bounds, through, text))
-
-
-def _apart_from_threshold(knot: Knot, end: Floats, power: int) -> Floats:
-    """Return the direction at a mode interaction of a curve whose last point is given.
-
-    On the circle without a resonance both critical modes feel the square and the cube of the amplitude, not the
-    amplitude itself, a power of 2, and on spheres this and its square; the direction is right up to the square.
-    """
-    solution = knot.point.solution
-    place = int(np.argmax(np.abs(knot.point.b[:-1])))
-    amplitude, growth = knot.point.b[place], solution.tangent_b[place]
-    along = knot.place.slopes @ [solution.tangent_b[-1], solution.tangent_q] / (amplitude ** (power - 1) * growth)
-    return np.asarray((power + 1) * (np.array(knot.place.values) - end) / amplitude**power - along, dtype=float)
 
 
 def _add_meeting(
