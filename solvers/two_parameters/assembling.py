@@ -13,7 +13,7 @@ from ..branches.arclength import Arclength
 from ..branches.continuation import End, Point, length
 from ..execution.watching import Watch
 from .ends.directions import direction_at, direction_of_resonance
-from .ends.meetings import folded_end, meeting_of, meeting_short_of, separation
+from .ends.meetings import folded_end, is_blurred, meeting_of, meeting_short_of, separation
 from .ends.threshold_parts import UniformEnd
 from .ends.uniform_ends import STOPPED, drop_rounding, passed_uniform, uniform_end, zero_field_end
 from .following.following import behind_start, ended, follow, turned_back
@@ -450,6 +450,9 @@ def _append_meeting(
     warnings: list[str],
 ) -> None:
     """Add a located point at which states of a side become one."""
+    while len(rows) > 1 and rows[-1] is side.knots[-1].row and not rows[-1].label and is_blurred(side):
+        rows.pop()
+        side.knots.pop()
     last = side.knots[-1].point
     assert knot.event is not None
     found = extended(knot.point).system(knot.point.b, knot.point.q)

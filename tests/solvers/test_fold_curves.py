@@ -284,3 +284,46 @@ def test_where_all_of_the_threshold_is_tricritical_nothing_begins(kind):
     with pytest.raises(InvalidInput, match=f"no {kind} was found to begin at the start in noise and coupling; all"):
         curve(tricritical, "noise", (0.5, 2.0), type=kind)
     assert curve(tricritical, "w2", (-0.8, -0.4), type=kind).type == kind
+
+
+def test_points_beside_the_birth_of_a_cluster_in_a_fold_of_another_are_known_as_well_as_others():
+    # There a 1-cluster is born of 2-clusters: its first moment a is known to 1/a^3 roundings.
+    problem = McKeanVlasov(Circle(), CosineSeries((-0.195, -0.113)))
+    diagram = bifurcation_diagram(problem, relative=(0.5, 2.5), rates=False, depth=2)
+    found = [curve(start, "w2", (-0.463, 0.237)) for start in diagram.events("fold")]
+    line = next(each for each in found if each.label == "fold of the 1-cluster")
+    assert line.point_labels[0] == "tricritical"
+    assert abs(line.cosine[1, 1]) < 0.1
+
+    def folded(weight, start):
+        def equations(*unknown):
+            return fold_equations((*unknown[:4], weight, unknown[4]), couplings, 40)[:-1]
+
+        def couplings(second, coupling):
+            return [-coupling * mp.mpf(-0.195), -coupling * second]
+
+        return list(mp.findroot(equations, start, tol=mp.mpf(10) ** -50, maxsteps=100))
+
+    for row in (1, 2, 3):
+        matrix = linearised(np.array([-0.195, line.values[row, 0]]), line.coupling[row], line.cosine[row, 1:3])
+        null = np.linalg.svd(matrix)[2][-1]
+        with mp.workdps(40):
+            weight, step = mp.mpf(float(line.values[row, 0])), mp.mpf(10) ** -12
+            start = [mp.mpf(float(each)) for each in (*line.cosine[row, 1:3], *null, line.coupling[row])]
+            exact = folded(weight, start)
+            above, below = (folded(weight + side * step, exact)[4] for side in (1, -1))
+            slope = float((above - below) / (2 * step))
+            expected = [float(each) for each in exact]
+        assert line.coupling[row] == pytest.approx(expected[4], rel=1e-11)
+        assert line.cosine[row, 1:3] == pytest.approx(expected[:2], abs=1e-9)
+        assert line.tangent[row, 1] / line.tangent[row, 0] == pytest.approx(slope, rel=1e-9)
+
+
+def linearised(weights, coupling, moments):
+    """1 - Cov(c) 2 lambda of the moments of a two-term series, by a trapezoid sum."""
+    angles = 2.0 * np.pi * np.arange(256) / 256
+    waves, strengths = np.cos(np.multiply.outer((1, 2), angles)), -coupling * weights
+    weights = np.exp((strengths * moments) @ waves)
+    weights /= weights.sum()
+    apart = waves - (waves @ weights)[:, np.newaxis]
+    return np.eye(2) - (apart * weights) @ apart.T * strengths

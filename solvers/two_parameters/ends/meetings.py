@@ -27,8 +27,9 @@ from .uniform_ends import leads_to
 STRAYED = 0.3
 # A state that differs by less from its image may have stopped beside the more symmetric one.
 SMALL = 0.2
-# Points at which rounding moves the states by more than this share of how far they are apart are not kept.
-BLURRED = 1e-5
+# Points at which rounding moves the states by more than the first share of how far they are apart are not kept; the
+# second where that is of numbers that are refined afterwards.
+BLURRED, REFINED = 1e-8, 1e-5
 # Two orientations of one state have a fold at one place to this share.
 SAME_FOLD = 1e-10
 # Types of organising points of curves of branch points in which curves of other types end. A fold ends in a mode
@@ -68,21 +69,11 @@ def meeting_short_of(side: Side, plane: Plane) -> Knot | None:
     for knot in _meetings(side, plane):
         place = np.array([knot.point.b[-1], knot.point.q])
         if leads_to(place, last, points[start], amplitudes[-1], amplitudes[start], known):
-            _drop_blurred(side, amplitudes)
+            while is_blurred(side):
+                side.knots.pop()
             return knot
     side.halved, side.merged = None, False
     return None
-
-
-def _drop_blurred(side: Side, amplitudes: Sequence[float]) -> None:
-    """Remove those last knots of a side, but never its first, at which rounding tells how far states are apart."""
-    count = len(side.knots)
-    while count > 1:
-        shift, _ = strayed_by(side.knots[count - 1].point)
-        if length(shift[:-1], 0.0) <= BLURRED * amplitudes[count - 1]:
-            break
-        count -= 1
-    side.knots = side.knots[:count]
 
 
 def folded_end(side: Side, plane: Plane) -> list[Knot]:
@@ -110,6 +101,19 @@ def folded_end(side: Side, plane: Plane) -> list[Knot]:
     arclength = last.arclength + length(b - last.b, q - last.q)
     solution = replace(last.solution, b=b, q=q, evaluation=equation.evaluate(b, q))
     return [Knot.at(Point(equation, solution, arclength))]
+
+
+def is_blurred(side: Side) -> bool:
+    """Return whether rounding moves the states at the last of the points of a side by too much to keep it.
+
+    Where a state of lower symmetry is born in a fold, what it has more is known to the inverse of its cube.
+    """
+    point = side.knots[-1].point
+    if len(side.knots) == 1:
+        return False
+    shift, _ = strayed_by(point)
+    share = BLURRED if extended(point).system(point.b, point.q).refined is None else REFINED
+    return length(shift[:-1], 0.0) > share * length(separation(side, point), 0.0)
 
 
 def separation(side: Side, point: Point) -> Floats:
