@@ -309,6 +309,20 @@ def test_points_beside_the_end_of_a_line_are_known_as_well_as_along_it(where, we
         assert abs(line.tangent[row, 1] / line.tangent[row, 0] / exact.slope - 1.0) <= SLOPE
 
 
+@pytest.mark.skipif(np.finfo(np.longdouble).eps > 1e-18, reason="longdouble is no wider than double here")
+def test_points_at_which_a_mode_repels_strongly_are_known_as_well_as_others():
+    # Where degree 4 attracts little, degree 2 repels by some thousand times more than it takes.
+    weights = (0.0, 0.102, 0.0, -0.255)
+    problem = McKeanVlasov(Sphere(4), GegenbauerSeries(weights, dimension=4))
+    start = bifurcation_diagram(problem, relative=(0.5, 2.5), depth=2, rates=False).events("transition")[0]
+    line = curve(start, "w4", (-0.605, 0.095))
+    for row in np.argsort(line.residual)[-3:].tolist():
+        exact = exact_point(line, row, weights, 3)
+        assert line.residual[row] > 1e-10
+        assert abs(line.coupling[row] / exact.coupling - 1.0) <= POINT
+        assert abs(line.tangent[row, 1] / line.tangent[row, 0] / exact.slope - 1.0) <= SLOPE
+
+
 def test_lines_nearly_along_one_parameter_are_refined_where_states_are_strong_too():
     # Of a field of 80 the terms of second order, which cancel beside the uniform state, are as large as exp(80).
     problem = McKeanVlasov(Circle(), CosineSeries((-1.0, -0.9, -0.4)))

@@ -60,9 +60,9 @@ def row_of(point: Point, system: System, layout: Layout | None = None) -> Row:
     """Return a point of a followed curve, with its system there, as a row in the layout of the curve or another."""
     equation = point.equation
     assert isinstance(equation, ExtendedEquation)
-    across, down = system.normal
     if system.refined is not None:
         system = equation.system(system.refined.unknown, system.refined.q)
+    across, down = system.normal
     place = system.place
     sizes = [neutral_up_to(state, system.vanishing, system.condition) for state in system.states]
     stationary = _points(system.states, place.problem, sizes)

@@ -45,11 +45,22 @@ CANCELLED, SMALL_SQUARE = 0.25, 1e-3
 # And where one of the parameters changes by so small a share of what the other does, each in units of its value: to
 # it a state adds moments that vanish nearby, of which it knows less the smaller they are.
 FLAT = 0.02
+# And where more of a residual is left.
+ROUGH = 1e-13
 # Closer states are one up to rounding.
 MERGED = 1e-6
 
 
-class UniformTransition(System):
+class LineSystem(System):
+    """The base of systems of equal free energies."""
+
+    @property
+    def _is_rough(self) -> bool:
+        """Whether double precision leaves a residual, as where a mode repels strongly."""
+        return float(np.abs(self.residual).max()) > ROUGH
+
+
+class UniformTransition(LineSystem):
     """The system of a state and the uniform one at one point; b is the unknown of the state."""
 
     states: tuple[GradientState, ...]
@@ -78,14 +89,14 @@ class UniformTransition(System):
 
     @computed_once
     def refined(self) -> Refined | None:
-        """The point in extended precision where the state is small, or the line nearly along one parameter."""
+        """The point in extended precision where the state is small, or double precision is not enough otherwise."""
         normal = self.states[0].energy_slopes
-        if self._square > SMALL_SQUARE and not _is_flat(normal, self.place):
+        if self._square > SMALL_SQUARE and not (self._is_rough or _is_flat(normal, self.place)):
             return None
         return refined(self.states, self.derivatives, normal)
 
 
-class Transition(System):
+class Transition(LineSystem):
     """The system of two states at one point."""
 
     states: tuple[GradientState, GradientState]
@@ -115,10 +126,11 @@ class Transition(System):
 
     @computed_once
     def refined(self) -> Refined | None:
-        """The point in extended precision where much of the normal cancels, or the line is along one parameter."""
+        """The point in extended precision where the normal cancels, or double precision is not enough otherwise."""
         one, other = (state.energy_slopes for state in self.states)
         apart = np.asarray(one - other)
-        if length(apart, 0.0) > CANCELLED * length(one, 0.0) and not _is_flat(apart, self.place):
+        whole = length(apart, 0.0) > CANCELLED * length(one, 0.0)
+        if whole and not (self._is_rough or _is_flat(apart, self.place)):
             return None
         return refined(self.states, self.derivatives, apart)
 
