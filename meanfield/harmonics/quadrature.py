@@ -117,7 +117,7 @@ def polynomials(dimension: int, rule: Rule, degree: int, precision: type[np.floa
     """Return the table of P_0, ..., P_degree of a dimension on the nodes of any rule, shape (degree + 1, n).
 
     In double precision errors are a unit of rounding relative to the natural size of P_l at each node where long
-    double is wider, and of the order of l units where it is not.
+    double is wider, and of the order of l units where it is not; in a given precision they are those of the latter.
     """
     north = int(np.count_nonzero(rule.nodes >= 0.0))
     table = np.empty((degree + 1, rule.nodes.size), dtype=precision)

@@ -265,7 +265,7 @@ class Basis(Protocol):
     def fine_table(self) -> tuple[Longs, Longs] | None:
         """Return the modes on the nodes, (size, n), and multiples of their shares in the uniform density, (n,).
 
-        In extended precision; None where densities are functions of two angles.
+        In extended precision; None where densities are functions of two angles or have a factor.
         """
         return None
 

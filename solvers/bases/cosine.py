@@ -226,7 +226,7 @@ class CosineBasis(Basis):
         values: Floats = transform.output
         return values
 
-    def fine_table(self) -> tuple[Longs, Longs]:
+    def fine_table(self) -> tuple[Longs, Longs] | None:
         """Return the modes on the nodes, (size, n), and multiples of the nodes' shares, in extended precision."""
         shares = np.ones(self.nodes + 1, dtype=np.longdouble)
         shares[[0, -1]] = 0.5

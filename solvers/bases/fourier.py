@@ -157,7 +157,7 @@ class FourierBasis(Basis):
         values: Floats = transform.values
         return values
 
-    def fine_table(self) -> tuple[Longs, Longs]:
+    def fine_table(self) -> tuple[Longs, Longs] | None:
         """Return the modes on the nodes, (size, n), and multiples of the nodes' shares, in extended precision."""
         phases = fine_phases(self.cells, 2 * self.nodes, 2 * self.nodes)
         return np.concatenate([np.cos(phases), np.sin(phases)]), np.ones(2 * self.nodes, dtype=np.longdouble)

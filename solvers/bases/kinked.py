@@ -62,6 +62,9 @@ class _WithFactor(Basis):
         """The basis itself."""
         return self
 
+    def fine_table(self) -> None:
+        """Return None: the uniform density is not that of the field zero."""
+
     def density(self, field: Floats, log_partition: float) -> Floats:
         """Return values on the nodes whose sums with polynomials are those of the Gibbs density of a field."""
         product, offset, top = _multiplied(self._smooth(field), self._excess, self.factor)

@@ -177,7 +177,7 @@ class ZonalBasis(Basis):
         """Return the uniform means of values on the nodes times the polynomials of cells 0..nodes."""
         return np.asarray(self._sampled.polynomials @ (self.rule.weights * values))
 
-    def fine_table(self) -> tuple[Longs, Longs]:
+    def fine_table(self) -> tuple[Longs, Longs] | None:
         """Return the modes on the nodes, (size, n), and multiples of the nodes' shares, in extended precision.
 
         The shares are the Christoffel numbers 1/sum_l N_l P_l^2 over the degrees below the number of nodes.

@@ -6,7 +6,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy.interpolate import CubicHermiteSpline, CubicSpline
 
-from meanfield import Curve, CurvePoint, Domain, InvalidInput, MeanfieldError, OrganisingPoint, Outcome
+from meanfield import Curve, CurvePoint, Domain, MeanfieldError, OrganisingPoint, Outcome
 from meanfield.harmonics import Layout, moments_of
 
 from ..curves import curve
@@ -81,10 +81,12 @@ def _add_line(found: Found, start: CurvePoint, value: float, farthest: float, or
         line = curve(start, window.parameter, window.interval, largest_coupling=farthest)
     except MeanfieldError as error:
         reason = str(error)
+    # Of states that turn as the confinement vanishes with a power, the system of both is singular.
     if line is None or len(line) < 2 or Outcome.STEP_TOO_SMALL in (line.first_outcome, line.outcome):
         try:
-            line = _oriented(found, start, value, farthest) or line
-        except InvalidInput as error:
+            oriented = _oriented(found, start, value, farthest)
+            line = line if oriented is None or len(oriented) < 2 else oriented
+        except MeanfieldError as error:
             reason += f", and {error}"
     if line is None or len(line) < 2:
         raise MeanfieldError(reason)

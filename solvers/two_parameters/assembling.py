@@ -391,17 +391,22 @@ def _add_uniform(
     if not plane.contains(float(first)):
         warnings.append(BEFORE_END)
         return
-    tangent = found.tangent
     last, end = side.knots[-1].point, np.array([float(first), float(second)])
     on_circle = extended(last).basis.cosines is not None
     resonant = on_circle and 2 * min(found.modes) == max(found.modes)
     interacts = found.type == "mode interaction"
-    if interacts:
+    if not interacts:
+        assert found.tangent is not None
+        tangent = found.tangent
+    else:
         tangent = direction_of_resonance(plane, end, rows, found.modes) if resonant else direction_at(end, rows)
     x, q = plane.coordinates(first, second)
     step = direction * length(np.append(last.b[:-1], last.b[-1] - x), last.q - q)
     arclength = rows[-1].arclength + step
-    tangent = tangent * np.copysign(1.0, tangent @ rows[-1].tangent) / length(tangent, 0.0)
+    units = np.abs(end - rows[-1].values)
+    units[units == 0.0] = units.max() or 1.0
+    onward = float((tangent / units) @ (np.array(rows[-1].tangent) / units))
+    tangent = tangent * np.copysign(1.0, onward) / length(tangent, 0.0)
     if interacts and (resonant or not on_circle):
         # Both parameters change like the amplitude, not its square: to leading order the last arc is a parabola.
         speed = float(tangent @ (2.0 * (end - rows[-1].values) / step - rows[-1].tangent))
@@ -450,9 +455,6 @@ def _append_meeting(
     warnings: list[str],
 ) -> None:
     """Add a located point at which states of a side become one."""
-    while len(rows) > 1 and rows[-1] is side.knots[-1].row and not rows[-1].label and is_blurred(side):
-        rows.pop()
-        side.knots.pop()
     last = side.knots[-1].point
     assert knot.event is not None
     found = extended(knot.point).system(knot.point.b, knot.point.q)
@@ -462,6 +464,10 @@ def _append_meeting(
     if not plane.contains(row.values[0]):
         warnings.append(BEFORE_END)
         return
+    while len(rows) > 1 and rows[-1] is side.knots[-1].row and not rows[-1].label and is_blurred(side):
+        rows.pop()
+        side.knots.pop()
+    last = side.knots[-1].point
     bounds, further = knot.bounds, []
     if side.merged:
         row.second = row.moments

@@ -19,6 +19,7 @@ from typing import Any
 
 import numpy as np
 from numpy.polynomial import Legendre
+from numpy.typing import NDArray
 from scipy.optimize import brentq
 
 from meanfield import Curve, CurvePoint, Equation, InvalidInput, OrganisingPoint, Outcome
@@ -42,8 +43,9 @@ from .systems.starts import Start, plane_of, start_of
 # Angles, and their cosines on S^2, among which the greatest and the least of the sum are looked for.
 ANGLES = np.linspace(0.0, 2.0 * np.pi, 1440, endpoint=False)
 PLACES = np.cos(np.linspace(np.pi, 0.0, 721))
-# The directions beside the line are those so far from it, in units of the interval.
-BESIDE = 1e-6
+# Where the confinement vanishes with a power, the directions beside the line are those so far from it, in units of
+# the interval.
+APART = 1e-6
 # Moments of states beside the line are those of the state without a confinement up to this.
 SAME = 1e-6
 # Sums are equal up to this share of the field, as those of directions that a reflection exchanges are.
@@ -118,10 +120,10 @@ class Directions(ABC):
     layout: Layout
 
     def __init__(self, plane: Plane, value: float) -> None:
-        _, own = plane.roles[plane.names[0]]
-        confinement: Any = plane.problem.confinement
-        self._domain, apart = plane.problem.domain, BESIDE * (plane.interval[1] - plane.interval[0])
-        self._fields = {side: confinement.with_parameter(own, value + side * apart) for side in (-1, 1)}
+        _, self._own = plane.roles[plane.names[0]]
+        self._domain, self._value = plane.problem.domain, value
+        self._confinement: Any = plane.problem.confinement
+        self._apart = APART * (plane.interval[1] - plane.interval[0])
 
     @abstractmethod
     def about_axis(self, start: Start) -> Floats:
@@ -147,9 +149,20 @@ class Directions(ABC):
             If the confinement tells no direction.
         """
 
-    def _multipliers(self, side: int, degree: int) -> Floats:
-        """Return the cosine multipliers of the confinement on a side of the value, (degree + 1,)."""
-        return np.asarray(self._fields[side].multipliers(self._domain, degree), dtype=float)
+    def _field(self, side: int, degree: int) -> NDArray[np.complex128]:
+        """Return cosine less i times sine multipliers of the confinement beside the value, (degree + 1,).
+
+        Or a share of them: they are proportional to their derivatives in the parameter, unless these vanish there.
+        """
+        there = self._confinement.with_parameter(self._own, self._value)
+        changes = (there.multiplier_derivatives, there.sine_multiplier_derivatives)
+        cosines, sines = (np.asarray(each(self._own, self._domain, degree), dtype=float) for each in changes)
+        if cosines[1:].any() or sines[1:].any():
+            return np.asarray(side * (cosines - 1j * sines))
+        beside = self._confinement.with_parameter(self._own, self._value + side * self._apart)
+        return np.asarray(
+            beside.multipliers(self._domain, degree) - 1j * beside.sine_multipliers(self._domain, degree)
+        )
 
 
 class OnCircle(Directions):
@@ -172,8 +185,7 @@ class OnCircle(Directions):
     def __call__(self, moments: Floats, side: int) -> Pair:
         """Return the moments of a state turned by the angle of the least sum, of equal ones the smallest."""
         degree = moments.size - 1
-        sines = np.asarray(self._fields[side].sine_multipliers(self._domain, degree), dtype=float)
-        field, degrees = self._multipliers(side, degree) - 1j * sines, np.arange(degree + 1)
+        field, degrees = self._field(side, degree), np.arange(degree + 1)
         field[0] = 0.0
         terms = field * moments
         sums = (np.exp(1j * np.multiply.outer(ANGLES, degrees)) @ terms).real
@@ -221,7 +233,7 @@ class OnSphere(Directions):
     def __call__(self, moments: Floats, side: int) -> Pair:
         """Return the moments by degree and order of a state at the angle of the least sum."""
         degree = moments.size - 1
-        cosine = _least(Legendre(self._multipliers(side, degree) * moments))
+        cosine = _least(Legendre(self._field(side, degree).real * moments))
         point = np.array([[np.sqrt(1.0 - cosine**2), 0.0, cosine]])
         (cosines, sines) = harmonics_at(point, degree)[:, :, 0]
         own = moments[degrees_of_places(cosines.size)]

@@ -10,7 +10,7 @@ from solvers import bifurcation_diagram, curve, phase_diagram
 from solvers.two_parameters.ends.directions import direction_at
 
 SLOPE = 1e-9
-EPS, ROUNDINGS = float(np.finfo(float).eps), 4
+EPS, ROUNDINGS = float(np.finfo(float).eps), 16
 
 
 def slopes_at(found, kind):
@@ -50,33 +50,41 @@ def test_branch_points_on_the_sphere_leave_the_interaction_by_the_couplings_of_t
         assert min(abs(slope / each - 1.0) for each in expected) <= 1e-8
 
 
+@pytest.mark.parametrize("unit", [1.0, 1e6])
 @pytest.mark.parametrize(
     ("weights", "name", "along"), [((-1.0, -0.7, -0.5), "w2", 2.0), ((-0.7, -1.0, 0.0, -0.9), "w1", 0.0)]
 )
-def test_curves_leave_the_interaction_of_a_mode_and_its_double_along_one_of_two_thresholds(weights, name, along):
-    problem = McKeanVlasov(Circle(), CosineSeries(weights))
-    diagram = phase_diagram(problem, (name, (-1.2, -0.95)), relative=(0.7, 1.5), examine=False)
+def test_curves_leave_the_interaction_of_a_mode_and_its_double_along_one_of_two_thresholds(
+    weights, name, along, unit
+):
+    problem = McKeanVlasov(Circle(), CosineSeries([unit * each for each in weights]))
+    interval = -1.2 * unit, -0.95 * unit
+    diagram = phase_diagram(problem, (name, interval), relative=(0.7, 1.5), examine=False)
     found = [each for each in slopes_at(diagram.curves, "mode interaction") if "threshold" not in each[0]]
     assert len(found) >= 3
     for _, slope, chord in found:
-        assert min((0.0, 2.0), key=lambda threshold: abs(chord - threshold)) == along
-        assert abs(slope - along) <= 1e-13
+        assert min((0.0, 2.0), key=lambda threshold: abs(chord * unit**2 - threshold)) == along
+        assert abs(slope * unit**2 - along) <= 1e-13
 
 
 def rows_of(function, derivative, places):
-    return [SimpleNamespace(values=(x, function(x)), tangent=(1.0, derivative(x))) for x in sorted(places)[::-1]]
+    return [
+        SimpleNamespace(values=(x, function(x)), tangent=(1.0, derivative(x)))
+        for x in sorted(places, key=abs)[::-1]
+    ]
 
 
+@pytest.mark.parametrize("side", [1.0, -1.0])
 @pytest.mark.parametrize("share", [1.0, 1e6])
-@pytest.mark.parametrize("power", [1.5, 2.0])
-def test_the_direction_is_that_of_functions_of_the_parameter_and_of_its_root(power, share):
+@pytest.mark.parametrize("power", [4.0 / 3.0, 1.5, 2.0])
+def test_the_direction_is_that_of_functions_of_the_parameter_and_of_its_roots(power, share, side):
     def function(x):
-        return share * (3.0 + 2.0 * x + 0.7 * x**power)
+        return share * (3.0 + 2.0 * x + 0.7 * abs(x) ** power)
 
     def derivative(x):
-        return share * (2.0 + 0.7 * power * x ** (power - 1.0))
+        return share * (2.0 + 0.7 * side * power * abs(x) ** (power - 1.0))
 
-    rows = rows_of(function, derivative, 0.02 * np.geomspace(1e-3, 1.0, 7))
+    rows = rows_of(function, derivative, side * 0.02 * np.geomspace(1e-3, 1.0, 7))
     direction = direction_at(np.array([0.0, 3.0 * share]), rows)
     assert direction[1] / direction[0] == pytest.approx(2.0 * share, rel=ROUNDINGS * EPS * 3.0 / 2e-5)
 
@@ -89,10 +97,23 @@ def test_a_nearest_point_of_which_rounding_is_left_does_not_spoil_the_direction(
 
 
 def test_the_way_back_of_a_curve_that_turns_tells_nothing_of_its_end():
-    rows = rows_of(lambda x: 2.0 * x, lambda x: 2.0, [1e-3, 2e-3])
-    behind = SimpleNamespace(values=(1.5e-3, 0.1), tangent=(-1.0, 5.0))
-    direction = direction_at(np.zeros(2), [behind, *rows])
-    assert direction[1] / direction[0] == pytest.approx(2.0, rel=1e-12)
+    rows = rows_of(lambda x: 2.0 * x + x**4, lambda x: 2.0 + 4.0 * x**3, [1e-3, 2e-3])
+    nearer = SimpleNamespace(values=(1.5e-3, 3e-3), tangent=(1.0, 2.0))
+    backwards = SimpleNamespace(values=(2.5e-3, 5e-3), tangent=(-1.0, -2.0))
+    expected = direction_at(np.zeros(2), rows)
+    # Two points of this function tell the direction to 1e-9 of it, and each of the others would change that.
+    assert expected[1] / expected[0] == pytest.approx(2.0, rel=1e-8)
+    for behind in (nearer, backwards):
+        direction = direction_at(np.zeros(2), [behind, *rows])
+        assert direction[1] / direction[0] == pytest.approx(expected[1] / expected[0], rel=ROUNDINGS * EPS)
+
+
+def test_polynomials_that_agree_by_chance_are_not_believed_against_the_nearest_point():
+    """Behind it is a line of another slope, on which they agree exactly."""
+    rows = rows_of(lambda x: 2.0 * x + x**2, lambda x: 2.0 + 2.0 * x, [1e-4])
+    others = rows_of(lambda x: 3.0 * x, lambda x: 3.0, [1e-3, 2e-3, 3e-3])
+    direction = direction_at(np.zeros(2), [*others, *rows])
+    assert direction[1] / direction[0] == pytest.approx(2.0, rel=1e-3)
 
 
 def test_a_parameter_that_does_not_change_has_no_share_in_the_direction():

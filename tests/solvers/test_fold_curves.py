@@ -319,11 +319,11 @@ def test_points_beside_the_birth_of_a_cluster_in_a_fold_of_another_are_known_as_
         assert line.tangent[row, 1] / line.tangent[row, 0] == pytest.approx(slope, rel=1e-9)
 
 
-def linearised(weights, coupling, moments):
+def linearised(series, coupling, moments):
     """1 - Cov(c) 2 lambda of the moments of a two-term series, by a trapezoid sum."""
     angles = 2.0 * np.pi * np.arange(256) / 256
-    waves, strengths = np.cos(np.multiply.outer((1, 2), angles)), -coupling * weights
-    weights = np.exp((strengths * moments) @ waves)
-    weights /= weights.sum()
-    apart = waves - (waves @ weights)[:, np.newaxis]
-    return np.eye(2) - (apart * weights) @ apart.T * strengths
+    waves, strengths = np.cos(np.multiply.outer((1, 2), angles)), -coupling * series
+    masses = np.exp((strengths * moments) @ waves)
+    masses /= masses.sum()
+    apart = waves - (waves @ masses)[:, np.newaxis]
+    return np.eye(2) - (apart * masses) @ apart.T * strengths

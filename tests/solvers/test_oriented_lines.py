@@ -7,7 +7,7 @@ import pytest
 from scipy.special import eval_legendre, iv
 
 from meanfield import Circle, CosineSeries, External, GegenbauerSeries, McKeanVlasov, Sphere
-from solvers import bifurcation_diagram, phase_diagram, stationary_states
+from solvers import bifurcation_diagram, curve, phase_diagram, stationary_states
 
 ROUNDING = 1e-13
 EPS = np.finfo(float).eps
@@ -109,13 +109,14 @@ def test_the_line_of_the_nematic_meets_its_transition_without_a_field():
     assert abs(line.observables["free_energy_gap"][row]) <= bound + rounding
 
 
-def circle_diagram(weights, field):
-    """Of the circle over a strength h that changes its sign."""
-    series = External.from_expression(f"h*({field})", h=0.12)
+def circle_diagram(weights, field, power=1):
+    """Of the circle over a strength, an odd power of h, that changes its sign."""
+    series = External.from_expression(f"h**{power}*({field})", h=0.12)
     interacting = McKeanVlasov(Circle(), CosineSeries(weights), confinement=series)
     return phase_diagram(interacting, ("confinement_h", (-0.3, 0.3)), coupling=(1.4, 2.8))
 
 
+@pytest.mark.parametrize("power", [1, 3])
 @pytest.mark.parametrize(
     ("field", "force"),
     [
@@ -123,15 +124,15 @@ def circle_diagram(weights, field):
         ("cos(t) + 0.5*sin(2*t)", lambda angle: np.cos(angle) + 0.5j * np.sin(2.0 * angle)),
     ],
 )
-def test_a_cluster_of_the_circle_leans_where_a_field_of_two_degrees_vanishes(field, force):
+def test_a_cluster_of_the_circle_leans_where_a_field_of_two_degrees_vanishes(field, force, power):
     """It stands where the average of the field, here among many angles, is least on one side and greatest on the other.
 
     The real part of the force is that of degree one, the imaginary part that of degree two.
     """
-    found = circle_diagram((-1.0,), field)
+    found = circle_diagram((-1.0,), field, power)
     (line,) = [each for each in found.curves if each.type == "transition" and np.ptp(each.first) < 1e-15]
     assert abs(line.first[0]) <= EPS
-    assert not any("not followed" in text for text in found.warnings)
+    assert not any(text.startswith("a line") and "not followed" in text for text in found.warnings)
     assert line.coupling.min() == pytest.approx(2.0, rel=1e-14)
     assert line.coupling.max() > 2.8
     angles = np.linspace(0.0, 2.0 * np.pi, 20001)
@@ -153,6 +154,21 @@ def test_a_cluster_of_the_circle_leans_where_a_field_of_two_degrees_vanishes(fie
             np.testing.assert_allclose(density[:3], expected, atol=ROUNDING)
             leant.append(abs(np.sin(angle)))
     assert max(leant) > 0.1
+
+
+@pytest.mark.parametrize("power", [1, 2, 3])
+def test_folds_end_where_a_confinement_vanishes_with_a_power(power):
+    """Steps of Newton's method to there leave the share 1 - 1/power of the way."""
+    series = External.from_expression(f"(h - 0.1)**{power}*cos(t)", h=0.4)
+    confined = McKeanVlasov(Circle(), CosineSeries((-1.0,)), confinement=series)
+    start = bifurcation_diagram(confined, (0.5, 4.0), rates=False).events("fold")[0]
+    found = curve(start, "confinement_h", (0.0, 0.5))
+    kind = "cusp" if power == 1 else "mode interaction"
+    ends = [point for point in found.special_points if point.type == kind]
+    assert len(ends) == 1
+    assert ends[0].status == "converged"
+    assert ends[0].lower <= 0.1 <= ends[0].upper
+    assert ends[0].coupling == pytest.approx(2.0, rel=1e-12)
 
 
 @pytest.mark.parametrize("weights", [(-1.0, -0.85), (-1.0, -0.7), (-0.73, -1.0, -0.98)])

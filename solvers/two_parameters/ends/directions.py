@@ -1,8 +1,8 @@
 r"""The direction of a curve at an end of which only the place is known, from the points on the way there.
 
 Where a curve meets the uniform state at an interaction of modes both parameters are analytic functions of an
-amplitude, and so is one of the other or, where they begin with its square, of the root of the other. At points its
-values and its slopes are known, at the end its value.
+amplitude, and so is one of the other or, where they begin with its square or cube, of a root of the other. At
+points its values and its slopes are known, at the end its value.
 
 A mode and its double on the circle are the exception, for there the amplitude a of the one is not of the size of
 that of the other, b: with :math:`\mu` for one minus lambda the free energy is
@@ -21,19 +21,21 @@ from ...bases import Floats
 from ..in_plane.plane import Plane
 from ..systems.recording import Row
 
-# As many of the last points are made use of at the most, and so many of them left out: nearest to the end
-# differences are rounding.
-POINTS, LEFT_OUT = 8, 3
-# Of y(x) = c x + d x^p, p >= 3/2, c differs from y/x at the nearest point by at most twice what y' does; and by its
-# rounding.
-BEYOND, ROUNDING = 3.0, 1e-6
+# As many of the last points are made use of at the most. Nearest to the end differences are rounding: so many
+# points there are left out in turn.
+POINTS, LEFT_OUT = 8, (0, 1, 2)
+# One parameter is a function of a root of the other of one of these orders.
+ROOTS = (1, 2, 3)
+# Of y(x) = c x + d x^p, p >= 4/3, c differs from y/x by at most three times what y' does; further terms may add to
+# it, and rounding, of which slopes that near may have this share.
+BEYOND, ROUNDING = 4.0, 1e-6
 
 
 def direction_at(end: Floats, rows: Sequence[Row]) -> Floats:
-    """Return the direction of a curve in its two parameters, (2,), at an end.
+    """Return the direction of a curve in its two parameters, (2,), at an end; its sign means nothing.
 
-    Polynomials through more and more points, in one parameter and its root, are compared: the first changes are of
-    what they leave out, later ones of rounding or of points that are too far away.
+    Polynomials through more and more points, in one parameter or a root of it, are compared: the first changes are
+    of what they leave out, later ones of rounding or of points that are too far away.
 
     Parameters
     ----------
@@ -75,52 +77,48 @@ def direction_of_resonance(plane: Plane, end: Floats, rows: Sequence[Row], modes
     modes
         Both modes.
     """
-    near, units = direction_at(end, rows), np.maximum(np.abs(end), plane.unit)
-    along = [_of_threshold(plane, end, mode) for mode in modes]
-    return max(along, key=lambda each: abs(near @ (each / units**2)) / np.linalg.norm(each / units))
-
-
-def _of_threshold(plane: Plane, end: Floats, mode: int) -> Floats:
-    """Return the direction of the threshold of a mode at a point of it, (2,)."""
-    coefficients = plane.coefficients(*plane.coordinates(*end), np.array([mode]))
-    in_x, in_q = coefficients.slopes[0][:, 0]
-    return np.asarray(coefficients.place.slopes @ [-in_q, in_x])
+    coefficients = plane.coefficients(*plane.coordinates(*end), np.array(sorted(modes)))
+    # In x and q, which are of one size, along a threshold sigma of its mode stays.
+    normals = coefficients.slopes[0].T
+    normals = normals / np.linalg.norm(normals, axis=1, keepdims=True)
+    near = np.linalg.solve(coefficients.place.slopes, direction_at(end, rows))
+    across, down = normals[np.argmin(np.abs(normals @ near))]
+    return np.asarray(coefficients.place.slopes @ [-down, across])
 
 
 def _rate_at_zero(places: Floats, values: Floats, rates: Floats) -> float:
     """Return the derivative at zero of a function that vanishes there, from values and derivatives at places."""
-    nearest = values[0] / places[0]
+    nearest = float(values[0] / places[0])
     allowed = BEYOND * abs(rates[0] - nearest) + ROUNDING * abs(nearest)
     best, least = nearest, np.inf
-    for first in range(min(LEFT_OUT, places.size)):
-        for squared in (False, True):
-            found = _estimates(places[first:], values[first:], rates[first:], squared)
+    for first in LEFT_OUT[: places.size]:
+        for root in ROOTS:
+            found = _estimates(places[first:], values[first:], rates[first:], root)
             changes = np.abs(np.diff(found, prepend=values[first] / places[first]))
             changes[np.abs(found - nearest) > allowed] = np.inf
             number = int(np.argmin(changes))
             if changes[number] < least:
                 best, least = float(found[number]), float(changes[number])
-    return float(best)
+    return best
 
 
-def _estimates(places: Floats, values: Floats, rates: Floats, squared: bool) -> Floats:
+def _estimates(places: Floats, values: Floats, rates: Floats, root: int) -> Floats:
     """Return the derivative at zero of polynomials through zero and one, two, ... of the places, (n,).
 
-    By Newton's form with two nodes at every place; ``squared`` if it is a polynomial in the root of the place.
+    They are polynomials in a root of the modulus of the place, beginning with the power that is linear in this, in
+    Newton's form with two nodes at every place.
     """
-    if squared:
-        side = np.sign(places[0])
-        places, values = np.sqrt(np.abs(places)), side * values
-        rates = 2.0 * places * rates
-    zeros = 1 + squared
-    nodes, column, slopes = (np.append(np.zeros(zeros), np.repeat(each, 2)) for each in (places, values, rates))
+    side, zeros = np.sign(places[0]), np.zeros(root)
+    roots = np.abs(places) ** (1.0 / root)
+    nodes, column = (np.append(zeros, np.repeat(each, 2)) for each in (roots, side * values))
+    slopes = np.append(zeros, np.repeat(root * roots ** (root - 1) * rates, 2))
     size = nodes.size
     terms, factor = [], 1.0
     for level in range(1, size):
         apart = nodes[level:] - nodes[: size - level]
         same = apart == 0.0
         column = np.where(same, slopes[: size - level], np.diff(column) / np.where(same, 1.0, apart))
-        if level >= zeros:
+        if level >= root:
             terms.append(float(column[0]) * factor)
             factor *= -float(nodes[level])
     return np.cumsum(terms)[1::2]

@@ -29,8 +29,8 @@ class UniformEnd(NamedTuple):
         The equation there, and the two parameters.
     bounds : (float, float)
         An interval of the first parameter that contains it.
-    tangent : (2,) float
-        The direction of the threshold of the mode of the curve.
+    tangent : (2,) float or None
+        The direction of the threshold, which is that of curves at its tricritical points; None if it is not needed.
     """
 
     type: str
@@ -38,7 +38,7 @@ class UniformEnd(NamedTuple):
     problem: Equation
     values: tuple[Number, Number]
     bounds: tuple[float, float]
-    tangent: Floats
+    tangent: Floats | None = None
 
 
 class ThresholdPart(Protocol):

@@ -16,7 +16,7 @@ from ..following.approaching import larger
 from ..following.events import KNOWN, VANISHED
 from ..following.following import follow, turned_back
 from ..following.knots import Knot, Side, extended
-from ..in_plane.plane import COUPLING, Plane
+from ..in_plane.plane import Plane
 from ..in_plane.unknowns import basis_of
 from ..systems.arc import strayed_by
 from ..systems.branch_points import BranchPointEquation
@@ -48,8 +48,8 @@ APPROACHES, APPROACHED = 8, 0.5
 NEAR_ENOUGH, TOGETHER = 0.2, 2.0
 # Where a state is small with the confinement, this vanishes within so many times the size of the state.
 AS_SMALL = 10.0
-# Steps of Newton's method to where the confinement vanishes.
-HALVINGS = 60
+# Steps of Newton's method to where the confinement vanishes, each second one prolonged.
+VANISHING_STEPS = 40
 # Fewer points on the way to it, with the last one of the curve, tell nothing against it.
 TELLING = 3
 STOPPED = (Outcome.MAX_STEPS, Outcome.STEP_TOO_SMALL, Outcome.NOT_RESOLVED)
@@ -181,14 +181,12 @@ def _in_zero_field(plane: Plane, point: Point) -> UniformEnd | None:
     there = plane.coefficients(*threshold, plane.reference).place
     first, second = there.values
     rounding = plane.rounding(float(first))
-    along = COUPLING if plane.in_coupling else plane.other
     return UniformEnd(
         type="mode interaction",
         modes=(degree,),
         problem=there.problem.replace(confinement=None),
         values=(first, second),
         bounds=(float(first) - rounding, float(first) + rounding),
-        tangent=np.array([float(name == along) for name in plane.names]),
     )
 
 
@@ -217,24 +215,33 @@ def _threshold_in_zero_field(plane: Plane, last: tuple[float, float], degree: in
 
 
 def _where_confinement_vanishes(plane: Plane, last: tuple[float, float]) -> tuple[float, float] | None:
-    """Return x and q at which the confinement is least ahead of a point, None where it is the same all over.
+    """Return x and q at which the confinement vanishes beside a point, None if it does nowhere.
 
-    Newton's method takes one step to where it is linear, and halves the distance in each to where it is a square.
+    Where it is a power p of the distance steps of Newton's method leave the share 1 - 1/p of it: two tell the rest
+    of their sum.
     """
-    place, along = np.array(last), 0 if plane.in_coupling else 1
-    for number in range(HALVINGS):
-        coefficients = plane.coefficients(float(place[0]), float(place[1]), plane.reference)
+    place, along, before = np.array(last), 0 if plane.in_coupling else 1, np.inf
+    for _ in range(VANISHING_STEPS):
+        try:
+            coefficients = plane.coefficients(float(place[0]), float(place[1]), plane.reference)
+        except InvalidInput:
+            return None
         change = coefficients.slopes[1][along]
         square = float(change @ change)
         if square == 0.0:
-            if number == 0:
-                return None
-            break
-        step = float(coefficients.forces @ change) / square
-        place[along] -= step
-        if abs(step) <= EPS * abs(last[along] - place[along]):
-            break
-    return float(place[0]), float(place[1])
+            return None if coefficients.forces.any() else (float(place[0]), float(place[1]))
+        step = -float(coefficients.forces @ change) / square
+        place[along] += step
+        if abs(step) <= EPS * max(abs(place[along]), abs(place[along] - last[along])):
+            return float(place[0]), float(place[1])
+        share = step / before
+        if abs(share) >= 1.0:
+            # It decays, and vanishes nowhere.
+            return None
+        if share > 0.0:
+            place[along] += step * share / (1.0 - share)
+        before = np.inf if share > 0.0 else step
+    return None
 
 
 def _in_coupling(plane: Plane, last: Point, degree: int, reach: float) -> Iterator[UniformEnd]:

@@ -56,7 +56,8 @@ class Knot:
         system = equation.system(point.b, point.q)
         place = system.place
         tests = {each: function(point) for each, function in equation.tests.items()}
-        row, tolerance = row_of(point, system), rounding_at(point, place)
+        row = row_of(point, system)
+        tolerance = rounding_at(point, place) + abs(row.values[0] - float(place.values[0]))
         for end in equation.plane.interval:
             # The coordinates leave a rounding.
             if abs(row.values[0] - end) <= tolerance:

@@ -4,26 +4,30 @@ The normal is the difference of their derivatives of the free energy, at states 
 a_k^2\,d\sigma_k - \sum_k a_k\,df_k`, and falls with their distance. Beside a cusp, where the equations of both are
 all but singular, rounding of the states is too large a share of it, so that Newton's method is continued in
 extended precision: with the matrix of the states in double precision, since the residual alone has to be exact. So
-it is beside the uniform state. Where the longdouble of the machine is a double nothing is gained, and nothing lost.
+it is beside the uniform state, and elsewhere by the conditions of :mod:`.transitions`. Where the longdouble of the
+machine is a double nothing is gained.
 """
 
 import functools
+import math
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from ...bases import EPS, Basis, Floats, Integers, Longs
 from ...branches.continuation import length
-from ..in_plane.states import GradientState
+from ..in_plane.states import AtState, GradientState
 
 # Steps of Newton's method, each of which leaves a share of the error that is far below the gain in precision.
 STEPS = 3
-# Where the last is longer than this share of the first, rounding is as large in extended precision as before.
-CONVERGING = 0.5
-# Beyond this field e^f and its terms of second order are not of one size.
+# Where the last is longer than this share of the first, rounding is nearly as large in extended precision; where
+# the first is longer than this, the matrix is singular.
+CONVERGING, FARTHEST = 0.1, 1e-5
+# Beyond this field e^f and its terms of second order are not of one size; of its series, the terms that count there.
 SMALL_FIELD = 1.0
-# The first parameter of a point is kept where it changes along the line by at least this share of what it does
-# across.
+COEFFICIENTS = [1 / np.longdouble(math.factorial(order)) for order in range(23, 2, -1)]
+# The first parameter of a point is kept where its gradient in x and q has at least this cosine with the line.
 STEEPEST = 0.1
 # Densities on more nodes are left as they are, as those of two angles are: the table would be too large.
 MOST_NODES = 1024
@@ -48,9 +52,10 @@ class _Table(NamedTuple):
 
 # The points of a line share their bases.
 @functools.lru_cache(maxsize=4)
-def _table_of(basis: Basis) -> _Table:
-    table = basis.fine_table()
-    assert table is not None
+def _table_of(basis: Basis) -> _Table | None:
+    table = basis.fine_table() if basis.nodes <= MOST_NODES else None
+    if table is None:
+        return None
     modes, shares = table
     masses = shares / shares.sum()
     modes -= (modes @ masses)[:, None]
@@ -77,15 +82,12 @@ class _Extended:
         largest = values.max()
         masses = self.masses * np.exp(values - largest)
         total = masses.sum()
-        apart = self.unknown - self.state.weighted.weights * (self.modes @ masses / total)
-        conditions = self.state.weighted.basis.phase_conditions
-        if conditions is not None:
-            apart += self.state.left_null @ (conditions @ self.unknown)
+        apart = self._apart(self.modes @ masses / total)
         energy = 0.5 * (sigma * moments**2).sum() - largest - np.log(total)
         return np.append(apart, energy)
 
     def residual_against_uniform(self, shift: Floats) -> Longs:
-        """Return the residual and behind it the free energy over |b|^2, without forces, to a share of themselves.
+        """Return the residual and behind it the free energy over |b|^2, without forces.
 
         Where the field is small, terms of second order, which nearly cancel, are those of the means of products of
         modes; where it is large these would be.
@@ -98,19 +100,20 @@ class _Extended:
             found[-1] /= self.unknown @ self.unknown
             return found
         changes = np.expm1(values)
-        beyond = self.masses @ (changes - values - 0.5 * values**2)
+        beyond = self.masses @ _exp_beyond_quadratic(values)
         response = self.products @ field
         excess = 0.5 * (field @ response) + beyond
-        apart = self.unknown - self.state.weighted.weights * (self.modes @ (self.masses * changes)) / (1.0 + excess)
+        apart = self._apart(self.modes @ (self.masses * changes) / (1.0 + excess))
         energy = 0.5 * (field @ (moments - response)) - beyond - (np.log1p(excess) - excess)
         return np.append(apart, energy / (self.unknown @ self.unknown))
 
-    def energy_slopes(self) -> Longs:
-        """Return the derivatives of the free energy in x and q, (2,), at a state."""
-        coefficients, moments = self.state.coefficients, self.moments
-        return np.asarray(
-            -0.5 * (coefficients.slopes[0] @ moments**2) - coefficients.force_slopes_in_field @ moments
-        )
+    def _apart(self, means: Longs) -> Longs:
+        """Return the residual, (size,), from the means of the modes."""
+        apart = self.unknown - self.state.weighted.weights * means
+        conditions = self.state.weighted.basis.phase_conditions
+        if conditions is not None:
+            apart = apart + self.state.left_null @ (conditions @ self.unknown)
+        return np.asarray(apart)
 
     def _coefficients(self, shift: Floats) -> tuple[Longs, Longs]:
         """Return sigma and the forces of the modes at x and q shifted by (2,)."""
@@ -120,11 +123,19 @@ class _Extended:
 
 
 class Refined(NamedTuple):
-    """A point of a line: the unknowns of its states and x, (size,), q, and the normal in x and q, (2,)."""
+    """A point of a line: the unknowns of its states and x, (size,), and q; and the moments of the states."""
 
     unknown: Floats
     q: float
-    normal: Floats
+    moments: tuple[Longs, ...]
+
+    def normal(self, states: Sequence[AtState]) -> Floats:
+        """Return the normal in x and q, (2,), with the coefficients of states at the place or close by."""
+        slopes = [
+            -0.5 * (state.coefficients.slopes[0] @ moments**2) - state.coefficients.force_slopes_in_field @ moments
+            for state, moments in zip(states, self.moments, strict=True)
+        ]
+        return np.asarray(slopes[0] if len(slopes) == 1 else slopes[0] - slopes[1], dtype=float)
 
 
 def refined(
@@ -141,10 +152,10 @@ def refined(
     normal
         The normal by these states, in x and q.
     """
-    bases = [state.weighted.basis for state in states]
-    if not (all(_is_tabulated(basis) for basis in bases) and normal.any()):
+    tables = _tables([state.weighted.basis for state in states])
+    if tables is None or not normal.any():
         return None
-    wide = [_Extended(*each) for each in zip(states, _tables(bases), strict=True)]
+    wide = [_Extended(*each) for each in zip(states, tables, strict=True)]
     end, cuts = derivatives[1].size - 1, np.cumsum([state.unknown.size for state in states])
     # The states move along the line much faster than x and q.
     matrix = np.vstack([np.column_stack(derivatives), np.append(np.zeros(end), _kept(states[0], normal))])
@@ -161,15 +172,11 @@ def refined(
             each.unknown -= step
         shift -= moved
         lengths.append(length(whole, 0.0))
-    if not lengths[-1] <= max(CONVERGING * lengths[0], EPS):
+    if not (lengths[0] <= FARTHEST and lengths[-1] <= max(CONVERGING * lengths[0], EPS)):
         return None
-    slopes = [each.energy_slopes() for each in wide]
     x, q = states[0].place + shift
-    return Refined(
-        np.concatenate([*(each.unknown for each in wide), [x]]).astype(float),
-        float(q),
-        np.asarray(slopes[0] if len(slopes) == 1 else slopes[0] - slopes[1], dtype=float),
-    )
+    unknown = np.concatenate([*(each.unknown for each in wide), [x]]).astype(float)
+    return Refined(unknown, float(q), tuple(each.moments for each in wide))
 
 
 def _kept(state: GradientState, normal: Floats) -> Floats:
@@ -182,6 +189,14 @@ def _kept(state: GradientState, normal: Floats) -> Floats:
     return first if abs(first @ along) >= STEEPEST else along
 
 
+def _exp_beyond_quadratic(x: Longs) -> Longs:
+    """Return e^x - 1 - x - x^2/2 for small x, which keeps its relative accuracy."""
+    total = np.zeros_like(x)
+    for coefficient in COEFFICIENTS:
+        total = total * x + coefficient
+    return np.asarray(total * x**3)
+
+
 def _residual(wide: list[_Extended], shift: Floats) -> Longs:
     """Return the residuals of one state or two, and behind them that of the condition."""
     if len(wide) == 1:
@@ -190,20 +205,18 @@ def _residual(wide: list[_Extended], shift: Floats) -> Longs:
     return np.concatenate([one[:-1], other[:-1], [one[-1] - other[-1]]])
 
 
-def _is_tabulated(basis: Basis) -> bool:
-    """Return whether the modes of a basis are functions of one angle on few nodes, without a factor."""
-    return basis.kinked is None and basis.invariants is None and basis.nodes <= MOST_NODES
+def _tables(bases: list[Any]) -> list[_Table] | None:
+    """Return the tables of bases, in one quadrature if the modes of one are among those of the other; None if none.
 
-
-def _tables(bases: list[Any]) -> list[_Table]:
-    """Return the tables of bases, in one quadrature if the modes of one are among those of the other.
-
-    What that is wrong by is then the same in both free energies, whose difference is smaller than it.
+    What that is wrong by is then the same in both free energies, whose difference may be smaller than it.
     """
     larger = max(bases, key=lambda basis: (basis.degrees.size, basis.nodes))
-    about_axis = all(basis.fourier is None and basis.axis == larger.axis for basis in bases)
-    if not (about_axis and all(np.isin(basis.degrees, larger.degrees).all() for basis in bases)):
-        return [_table_of(basis) for basis in bases]
-    whole = _table_of(larger)
-    places = (np.searchsorted(larger.degrees, basis.degrees) for basis in bases)
-    return [whole.of(each) for each in places]
+    nodes = max(-(-basis.symmetry * basis.nodes // larger.symmetry) for basis in bases)
+    shared = all(basis.fourier is None and basis.axis == larger.axis for basis in bases)
+    if shared and all(np.isin(basis.degrees, larger.degrees).all() for basis in bases):
+        whole = _table_of(larger if nodes <= larger.nodes else larger.resized(larger.cells, nodes))
+        places = (np.searchsorted(larger.degrees, basis.degrees) for basis in bases)
+        return None if whole is None else [whole.of(each) for each in places]
+    found = [_table_of(basis) for basis in bases]
+    known = [table for table in found if table is not None]
+    return known if len(known) == len(found) else None

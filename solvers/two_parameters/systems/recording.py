@@ -60,9 +60,13 @@ def row_of(point: Point, system: System, layout: Layout | None = None) -> Row:
     """Return a point of a followed curve, with its system there, as a row in the layout of the curve or another."""
     equation = point.equation
     assert isinstance(equation, ExtendedEquation)
-    if system.refined is not None:
-        system = equation.system(system.refined.unknown, system.refined.q)
-    across, down = system.normal
+    residual, refined = point.solution.residual, system.refined
+    if refined is None:
+        across, down = system.normal
+    else:
+        system = equation.system(refined.unknown, refined.q)
+        across, down = refined.normal(system.states)
+        residual = float(np.abs(system.residual).max())
     place = system.place
     sizes = [neutral_up_to(state, system.vanishing, system.condition) for state in system.states]
     stationary = _points(system.states, place.problem, sizes)
@@ -83,7 +87,7 @@ def row_of(point: Point, system: System, layout: Layout | None = None) -> Row:
         known[0][:2],
         known[1][:2] if len(known) > 1 else None,
         stationary[0].invariant,
-        point.solution.residual,
+        residual,
         tuple(map(unstable_directions, counted, sizes)),
         max(modes for *_, modes in known),
         point.arclength,

@@ -43,7 +43,7 @@ class System:
 
     @property
     def refined(self) -> Refined | None:
-        """The point in extended precision, None where that is not needed."""
+        """The point in extended precision, None where that is not needed or does not converge."""
         return None
 
     @property
