@@ -24,7 +24,7 @@ STEPS = 3
 # Where the last is longer than this share of the first, rounding is nearly as large in extended precision; where
 # the first is longer than this, the matrix is singular.
 CONVERGING, FARTHEST = 0.1, 1e-5
-# Beyond this field e^f and its terms of second order are not of one size; of its series, the terms that count there.
+# Beyond this field e^f and its terms of second order are not of one size; up to it these terms of its series count.
 SMALL_FIELD = 1.0
 COEFFICIENTS = [1 / np.longdouble(math.factorial(order)) for order in range(23, 2, -1)]
 # The first parameter of a point is kept where its gradient in x and q has at least this cosine with the line.
