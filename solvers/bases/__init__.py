@@ -12,6 +12,7 @@ from .base import Integers as Integers
 from .base import Involution as Involution
 from .base import Longs as Longs
 from .base import Tailed as Tailed
+from .base import exp_beyond_quadratic as exp_beyond_quadratic
 from .base import greatest as greatest
 from .base import log1p_beyond_linear as log1p_beyond_linear
 from .base import multiples as multiples

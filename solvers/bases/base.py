@@ -12,7 +12,7 @@ modes is likewise a sum of modes, though a longer one.
 
 import math
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 Longs = NDArray[np.longdouble]
+Numbers = TypeVar("Numbers", Floats, Longs)
 
 EPS = float(np.finfo(float).eps)
 # The last resolved moment bounds the quadrature error from far above: a moment k computed on N nodes carries the
@@ -43,6 +44,7 @@ LARGE_FIELD = 300.0
 # Of the series of e^x, from x^22 to x^3 for |x| < 1; those of fewer terms are as good up to a smaller |x|.
 COEFFICIENTS = tuple(1.0 / math.factorial(order) for order in range(22, 2, -1))
 FEW_COEFFICIENTS, FEW_UP_TO = COEFFICIENTS[10:], 0.125
+FINE_COEFFICIENTS = tuple(np.longdouble(1.0) / math.factorial(order) for order in range(22, 2, -1))
 # Modes below this share of the largest do not count for the symmetry of a state.
 SIGNIFICANT = 1e-8
 # Newton's method beside a more symmetric state may fall onto it: what a state has beyond that shrinks by this.
@@ -386,11 +388,12 @@ def plus_dyad(matrix: Floats, factor: float, vector: Floats) -> Floats:
     return total
 
 
-def exp_beyond_quadratic(x: Floats) -> Floats:
-    """Return e^x - 1 - x - x^2/2 without cancellation."""
+def exp_beyond_quadratic(x: Numbers) -> Numbers:
+    """Return e^x - 1 - x - x^2/2 without cancellation, of doubles or longdoubles."""
     largest = float(np.abs(x).max(initial=0.0))
     series = np.zeros_like(x)
-    for coefficient in FEW_COEFFICIENTS if largest < FEW_UP_TO else COEFFICIENTS:
+    coefficients = FEW_COEFFICIENTS if largest < FEW_UP_TO else COEFFICIENTS
+    for coefficient in coefficients if x.dtype == float else FINE_COEFFICIENTS:
         series += coefficient
         series *= x
     series *= x * x

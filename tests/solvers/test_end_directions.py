@@ -47,7 +47,7 @@ def test_branch_points_on_the_sphere_leave_the_interaction_by_the_couplings_of_t
     branches = [slope for label, slope, _ in found if label.startswith("branch point of the")]
     assert len(branches) >= 4
     for slope in branches:
-        assert min(abs(slope / each - 1.0) for each in expected) <= 1e-8
+        assert min(abs(slope / each - 1.0) for each in expected) <= SLOPE
 
 
 @pytest.mark.parametrize("unit", [1.0, 1e6])

@@ -120,9 +120,9 @@ def test_a_line_ends_where_its_state_gains_an_axis():
     line = curve(start, "w2", (-1.178, -0.978))
     (end,) = line.special_points
     assert end.type == "end point"
-    # In the orientation of the curve, of which points nearer to it than a few thousandths are not kept.
-    assert np.abs(line.cosine[-1] - line.cosine[-2]).max() < 3e-3
-    assert np.abs(line.sine[-1] - line.sine[-2]).max() < 3e-3
+    # In the orientation of the curve.
+    assert np.abs(line.cosine[-1] - line.cosine[-2]).max() < 1e-3
+    assert np.abs(line.sine[-1] - line.sine[-2]).max() < 1e-3
     angles = 2.0 * np.pi * np.arange(512) / 512
     degrees = np.arange(1, 7)
     waves = np.concatenate([np.cos(np.outer(degrees, angles)), np.sin(np.outer(degrees, angles))])

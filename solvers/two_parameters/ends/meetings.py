@@ -27,9 +27,10 @@ from .uniform_ends import leads_to
 STRAYED = 0.3
 # A state that differs by less from its image may have stopped beside the more symmetric one.
 SMALL = 0.2
-# Points at which rounding moves the states by more than the first share of how far they are apart are not kept; the
-# second where that is of numbers that are refined afterwards.
-BLURRED, REFINED = 1e-8, 1e-5
+# Points at which rounding moves the states by more than this share of how far they are apart are not kept, on
+# curves of folds by more than the second: beside a fold in which a less symmetric state is born what it has more is
+# known to the inverse of its cube, and with it the slope of the curve.
+BLURRED, BLURRED_FOLD = 1e-5, 1e-8
 # Two orientations of one state have a fold at one place to this share.
 SAME_FOLD = 1e-10
 # Types of organising points of curves of branch points in which curves of other types end. A fold ends in a mode
@@ -104,15 +105,12 @@ def folded_end(side: Side, plane: Plane) -> list[Knot]:
 
 
 def is_blurred(side: Side) -> bool:
-    """Return whether rounding moves the states at the last of the points of a side by too much to keep it.
-
-    Where a state of lower symmetry is born in a fold, what it has more is known to the inverse of its cube.
-    """
+    """Return whether rounding moves the states at the last of the points of a side by too much to keep it."""
     point = side.knots[-1].point
     if len(side.knots) == 1:
         return False
     shift, _ = strayed_by(point)
-    share = BLURRED if extended(point).system(point.b, point.q).refined is None else REFINED
+    share = BLURRED_FOLD if extended(point).kind == "fold" else BLURRED
     return length(shift[:-1], 0.0) > share * length(separation(side, point), 0.0)
 
 

@@ -9,13 +9,12 @@ machine is a double nothing is gained.
 """
 
 import functools
-import math
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from ...bases import EPS, Basis, Floats, Integers, Longs
+from ...bases import EPS, Basis, Floats, Integers, Longs, exp_beyond_quadratic
 from ...branches.continuation import length
 from ..in_plane.states import AtState, GradientState
 
@@ -24,9 +23,8 @@ STEPS = 3
 # Where the last is longer than this share of the first, rounding is nearly as large in extended precision; where
 # the first is longer than this, the matrix is singular.
 CONVERGING, FARTHEST = 0.1, 1e-5
-# Beyond this field e^f and its terms of second order are not of one size; up to it these terms of its series count.
+# Beyond this field e^f and its terms of second order are not of one size.
 SMALL_FIELD = 1.0
-COEFFICIENTS = [1 / np.longdouble(math.factorial(order)) for order in range(23, 2, -1)]
 # The first parameter of a point is kept where its gradient in x and q has at least this cosine with the line.
 STEEPEST = 0.1
 # Densities on more nodes are left as they are, as those of two angles are: the table would be too large.
@@ -100,7 +98,7 @@ class _Extended:
             found[-1] /= self.unknown @ self.unknown
             return found
         changes = np.expm1(values)
-        beyond = self.masses @ _exp_beyond_quadratic(values)
+        beyond = self.masses @ exp_beyond_quadratic(values)
         response = self.products @ field
         excess = 0.5 * (field @ response) + beyond
         apart = self._apart(self.modes @ (self.masses * changes) / (1.0 + excess))
@@ -187,14 +185,6 @@ def _kept(state: GradientState, normal: Floats) -> Floats:
     along = np.array([-normal[1], normal[0]]) / length(normal, 0.0)
     first = state.coefficients.place.slopes[0] / length(state.coefficients.place.slopes[0], 0.0)
     return first if abs(first @ along) >= STEEPEST else along
-
-
-def _exp_beyond_quadratic(x: Longs) -> Longs:
-    """Return e^x - 1 - x - x^2/2 for small x, which keeps its relative accuracy."""
-    total = np.zeros_like(x)
-    for coefficient in COEFFICIENTS:
-        total = total * x + coefficient
-    return np.asarray(total * x**3)
 
 
 def _residual(wide: list[_Extended], shift: Floats) -> Longs:
