@@ -31,6 +31,10 @@ FIELD = (
     "bifurcation_diagram(problem, (0.0, 1.0), rates=False)"
 )
 ROD = "problem = McKeanVlasov(Sphere(3), MaierSaupe())\nbifurcation_diagram(problem, relative=(0.5, 3.0))"
+CRYSTAL = (
+    "problem = McKeanVlasov(Sphere(3), GegenbauerSeries((0.0, 0.0, -1.0)))\n"
+    "bifurcation_diagram(problem, relative=(0.5, 3.0))"
+)
 SMALL = "problem = McKeanVlasov(Circle(), Kuramoto(), coupling=2.0)\nsimulate(problem, 2, 0.1, 1, step=0.01)"
 # What is imported and planned on first use comes before the clock starts.
 ROWS = {
@@ -56,6 +60,10 @@ ROWS = {
         ROD, "bifurcation_diagram(problem, relative=(0.5, 3.0), rates=False)"
     ),
     "diagram of Maier-Saupe, with rates": (ROD, "bifurcation_diagram(problem, relative=(0.5, 3.0))"),
+    "diagram of degree 3 on S^2, without rates": (
+        CRYSTAL, "bifurcation_diagram(problem, relative=(0.5, 3.0), rates=False)"
+    ),
+    "diagram of degree 3 on S^2, with rates": (CRYSTAL, "bifurcation_diagram(problem, relative=(0.5, 3.0))"),
     "diagram in a field, without rates": (FIELD, "bifurcation_diagram(problem, (0.0, 6.0), rates=False)"),
     "diagram in a field, with rates": (FIELD, "bifurcation_diagram(problem, (0.0, 6.0))"),
     "contraction rate, beta = 5": (

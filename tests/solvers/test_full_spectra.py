@@ -9,7 +9,16 @@ from scipy.optimize import minimize_scalar
 from scipy.spatial.transform import Rotation
 
 import solvers
-from meanfield import CosineSeries, GegenbauerSeries, HarmonicSeries, McKeanVlasov, NotResolved, Sphere, State
+from meanfield import (
+    CosineSeries,
+    GegenbauerSeries,
+    HarmonicSeries,
+    MaierSaupe,
+    McKeanVlasov,
+    NotResolved,
+    Sphere,
+    State,
+)
 from meanfield.harmonics import largest_degree, packed, place
 from solvers import stationary_states
 from solvers.bases import InvariantBasis, ZonalBasis
@@ -24,8 +33,8 @@ from solvers.sphere.groups import ICOSAHEDRAL, OCTAHEDRAL, TETRAHEDRAL, prismati
 from solvers.sphere.harmonics import unstable_counts
 from solvers.sphere.linearised import full_rates, spectra
 from solvers.sphere.linearised.full_fields import full_field
-from solvers.sphere.linearised.full_matrices import Linearisation
-from solvers.sphere.linearised.full_spectra import class_values
+from solvers.sphere.linearised.full_matrices import SMALL, Linearisation
+from solvers.sphere.linearised.full_spectra import class_values, lowest_level
 from solvers.sphere.linearised.layouts import slowest_rate, spectrum
 from solvers.sphere.linearised.second_variation import bounds_by_second_variation
 from tests import problems
@@ -175,8 +184,12 @@ def test_slowest_rate_is_the_first_of_the_spectrum(name):
 @pytest.mark.parametrize("name", ["octahedral", "octahedral metastable", "cubic", "tetrahedral", "prismatic"])
 def test_the_lowest_rate_of_a_class_whatever_bound_is_expected(name):
     """One factorisation with a shift finds what a dense matrix has, from bounds that are none as well."""
-    whole = Linearisation(full_field(crystal(name)[0]), 48)
-    for block in (whole.matrices(table) for table in whole.tables):
+    field = full_field(crystal(name)[0])
+    blocks = [
+        whole.matrices(table) for whole in map(Linearisation, (field, field), (12, 48)) for table in whole.tables
+    ]
+    assert min(block.table.size for block in blocks) < SMALL < max(block.table.size for block in blocks)
+    for block in blocks:
         expected = block.lowest(1)[0]
         error = 1e-9 * abs(expected.level) + 2 * block.rounding(expected)
         for bound in (-np.inf, expected.level - 10.0, expected.level - 1e-3, expected.level + 3.0):
@@ -208,6 +221,39 @@ def test_growth_faster_than_another_is_counted(name):
             assert faster == 0.0 or growth <= faster <= fastest * (1.0 + 1e-9)
             growing += faster > 0.0
     assert growing or name not in ("cubic", "tetrahedral")
+
+
+@pytest.mark.parametrize("name", ["octahedral", "octahedral metastable", "icosahedral"])
+def test_classes_without_slower_rates_are_counted(name):
+    """No rate of a class is below a level, or it is not known, exactly as the dense matrix has it."""
+    whole = Linearisation(full_field(crystal(name)[0]), 48)
+    above = 0
+    for block in (whole.matrices(table) for table in whole.tables):
+        lowest = block.lowest(1)[0].level
+        # As far as rounding lets tell.
+        for level in (0.01, 0.3, 2.0, lowest - 1e-10 * block.top, lowest + 1e-10 * block.top):
+            said = level > 0.0 and block.all_above(level)
+            assert lowest > level or not said
+            above += said
+    assert above > 3
+
+
+@pytest.mark.parametrize("degree", [20, 24, 28])
+def test_slow_rates_are_told_by_the_slopes_of_their_vectors(degree):
+    """Rods in a field that turn into each other slowly: rounding of W hides digits that its factor on the grid has."""
+    problem = McKeanVlasov(Sphere(3), MaierSaupe(), coupling=16.0, confinement=GegenbauerSeries((0.0, 0.1)))
+    hidden = 0
+    for state in stationary_states(problem, rates=False):
+        whole = Linearisation(full_field(state), degree) if state.layout == "order" else None
+        for table in whole.tables if whole else ():
+            block = whole.matrices(table)
+            pair = block.slowest(-np.inf)
+            level, error = block.by_slopes(pair)
+            if block.rounding(pair) > 1e-10 * abs(level) > error:
+                exact = lowest_level(block)
+                assert abs(level - exact) < error
+                hidden += abs(pair.level - exact) > error
+    assert hidden
 
 
 @pytest.mark.parametrize("name", ["octahedral", "cubic", "tetrahedral", "prismatic"])

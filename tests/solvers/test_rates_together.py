@@ -53,6 +53,19 @@ def test_small_rates_of_exchange_are_those_of_whole_spectra() -> None:
     np.testing.assert_allclose(together, exact[small], rtol=2.0 * RELATIVE_TOLERANCE)
 
 
+def test_a_neutral_perturbation_beside_a_growing_one_hides_no_rate() -> None:
+    """Where an unstable branch meets another, the rate of one sector is lost in rounding, and not needed."""
+    problem = McKeanVlasov(Sphere(4), Transformer(5.0))
+    diagram = bifurcation_diagram(problem, relative=(0.5, 3.0), rates=False)
+    (oblate,) = (branch for branch in diagram.branches if branch.label == "oblate")
+    states = [state_at(problem, oblate, point) for point in range(1, len(oblate))]
+    spectra = [spectrum(state) for state in states]
+    neutral = [np.abs(found.eigenvalues).min() < 1e-8 for found in spectra]
+    growing = [found.slowest_rate < -1.0 for found in spectra]
+    assert np.any(np.array(neutral) & np.array(growing))
+    assert rates_together(states) == pytest.approx([each.slowest_rate for each in spectra], rel=RELATIVE_TOLERANCE)
+
+
 def test_the_company_of_a_state_does_not_matter() -> None:
     states = states_of(*CASES[0])
     few = rates_together(states[::4])

@@ -271,11 +271,7 @@ def resolving_degree(field: FullField, share: float, least: int = 0) -> int:
         least = max(least, field.degree + ROOM)
     degree = max(FIRST_DEGREE, least)
     while degree <= MAX_SPHERICAL_DEGREE:
-        rings, meridians = degree + field.degree + 1, 2 * (degree + field.degree + 1)
-        transform = transform_of(degree, rings, meridians)
-        cosine, sine = transform.analyse(on_grid(field, rings, meridians).root)
-        squares = transform.multiplicities * (cosine * cosine + sine * sine)
-        left = np.sqrt(np.bincount(transform.degrees, squares)[::-1].cumsum()[::-1])
+        left = root_of(field, degree).left
         if left[-STEP] <= share:
             return max(stepped(int(np.argmax(left <= share))), stepped(least))
         degree += degree // 2
@@ -283,6 +279,25 @@ def resolving_degree(field: FullField, share: float, least: int = 0) -> int:
         f"the decay rates at this state need harmonics of degree {MAX_SPHERICAL_DEGREE} and more; leave the rates "
         "out (--no-rates, rates=False) or take a less concentrated state"
     )
+
+
+class Root(NamedTuple):
+    """The root of a density, its mean square one: its largest value, and what is left of it from each degree on."""
+
+    largest: float
+    left: Floats
+
+
+@functools.lru_cache(maxsize=4)
+def root_of(field: FullField, degree: int = FIRST_DEGREE) -> Root:
+    """Return the root of the density of a field by degree, on a grid for harmonics up to a degree."""
+    rings = degree + field.degree + 1
+    transform = transform_of(degree, rings, 2 * rings)
+    root = on_grid(field, rings, 2 * rings).root
+    cosine, sine = transform.analyse(root)
+    squares = transform.multiplicities * (cosine * cosine + sine * sine)
+    left = np.sqrt(np.bincount(transform.degrees, squares)[::-1].cumsum()[::-1])
+    return Root(float(root.max()), left)
 
 
 def stepped(degree: int) -> int:

@@ -56,6 +56,8 @@ INDEPENDENT = 1e-9
 DENSE = 300
 # Factor on first order bounds of rounding errors.
 SAFETY = 8.0
+# Up to this size the lowest eigenvalue is that of a dense matrix: the calls for a few vectors take longer.
+SMALL = 64
 # First shift where nothing is known of the rates, the first eigenvalue of minus the Laplacian, and its growth.
 FIRST_SHIFT, SHIFT_GROWTH = 2.0, 4.0
 # What is known of a growth is exceeded by the fastest by little.
@@ -263,6 +265,12 @@ class ClassMatrices:
         It is faster if an estimated bound is not far below or, where there is none, if the rate beside is that of
         another class.
         """
+        if self.table.size <= SMALL:
+            factor, matrix = self.symmetric(self.kernel)
+            _, vectors, *_, failed = scipy.linalg.lapack.dsyevr(matrix, range="I", il=1, iu=1)
+            if failed:
+                return self.lowest(1)[0]
+            return self._pair(scipy.linalg.lapack.dtrtrs(factor, vectors[:, 0])[0], factor.T @ vectors[:, 0])
         growth = max(FIRST_SHIFT, -BEYOND_KNOWN * beside)
         inverse = _inverse_below(self, max(-bound, LEAST_SHIFT) if np.isfinite(bound) else growth)
         # What is left of other eigenvectors is small, but of rates as large as they are: once more the inverse.
@@ -272,9 +280,20 @@ class ClassMatrices:
         if not square > 0.0:
             # W is singular to rounding.
             return self.lowest(1)[0]
-        x, y = x / math.sqrt(square), y / math.sqrt(square)
+        return self._pair(x / math.sqrt(square), y / math.sqrt(square))
+
+    def _pair(self, x: Floats, y: Floats) -> Pair:
+        """Return a pair of unit product with its Rayleigh quotient."""
         attracted = self.modes.T @ y
         return Pair(float(y @ y - (self.lambdas * attracted) @ attracted), x, y)
+
+    def all_above(self, level: float) -> bool:
+        """Return whether no rate of the class is below a level; false if this is not known."""
+        try:
+            _Inverse(self, -level)
+        except np.linalg.LinAlgError:
+            return False
+        return True
 
     def faster_growth(self, growth: float) -> float:
         """Return a lower bound of the fastest growth in the class if it exceeds a positive growth, else zero."""
@@ -291,6 +310,30 @@ class ClassMatrices:
         """Return a first-order bound of the rounding error of a rate, without that of an eigenvalue solver."""
         of_witten = abs(pair.level) * self.top * float(pair.x @ pair.x)
         return SAFETY * EPS * (of_witten + self.coupled * float(pair.y @ pair.y))
+
+    def slopes(self, x: Floats) -> Floats:
+        """Return Qx on the grid, whose square is <x, Wx>, its two components one after the other."""
+        transform, values = self.whole.transform, self.whole.values
+        packed = self.table.spread(x, self.whole.degree)
+        halved = 0.5 * transform.synthesise(*packed)
+        polar, azimuthal = transform.gradient(*packed)
+        weights = np.sqrt(np.repeat(transform.weights / transform.meridians, transform.meridians))
+        parts = [polar - halved * values.polar, azimuthal - halved * values.azimuthal]
+        return np.concatenate([part.ravel() * weights for part in parts])
+
+    def by_slopes(self, pair: Pair) -> tuple[float, float]:
+        r"""Return the rate of a pair, where W is small on it, and a bound of its rounding error.
+
+        A rounding error d of y = Wx changes :math:`\langle y, Cy\rangle` by :math:`2\mu\langle x, d\rangle` to
+        first order, and :math:`\langle x, Wx\rangle = |Qx|^2` on the grid, with small errors where it is small,
+        tells it.
+        """
+        square = float(np.sum(self.slopes(pair.x) ** 2))
+        plain = self._pair(pair.x, pair.y).level
+        level = (plain - 2.0 * plain * (float(pair.x @ pair.y) - square)) / square
+        length = float(np.linalg.norm(pair.x))
+        first = 2.0 * abs(level) * math.sqrt(self.top) * length + self.coupled * float(pair.y @ pair.y)
+        return level, SAFETY * EPS * first + self.coupled * (SAFETY * EPS * self.top * length) ** 2
 
     @cached_property
     def strongest(self) -> NDArray[np.bool_]:

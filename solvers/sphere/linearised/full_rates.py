@@ -19,7 +19,7 @@ import numpy as np
 from meanfield import NotResolved, State
 
 from ...bases import EPS
-from .full_fields import STEP, FullField, full_field, is_uniform, on_grid, resolving_degree
+from .full_fields import STEP, FullField, full_field, is_uniform, resolving_degree, root_of
 from .full_matrices import LEAST_SHIFT, SAFETY, ClassMatrices, Linearisation, Pair
 from .full_spectra import WHOLE, lowest_level
 from .harmonic_tables import Harmonic
@@ -118,9 +118,13 @@ def _slowest(state: State, expected: Expected | None) -> tuple[float, Expected |
 def _refined(lowest: "_Lowest") -> float:
     """Return the lowest rate of a class, in units of D, as accurately as is affordable.
 
-    All eigenvalues of a small class are computed to high relative accuracy. Those of a large one would be taken
-    from a dense matrix, whose rounding error is more than that of the Rayleigh quotient that is there.
+    Rounding hides it where W is small on its vector, which the grid puts right, or where C is. Then all
+    eigenvalues of a small class are computed to high relative accuracy. Those of a large one would be taken from a
+    dense matrix, whose rounding error is more than that of the Rayleigh quotient that is there.
     """
+    level, error = lowest.block.by_slopes(lowest.pair)
+    if error <= RELATIVE_TOLERANCE * abs(level):
+        return level
     return lowest.pair.level if lowest.block.table.size > WHOLE else lowest_level(lowest.block)
 
 
@@ -128,8 +132,7 @@ def _acting_degree(field: FullField) -> int:
     """Return the degree of harmonics needed for perturbations attracted by single degrees, 0 without any."""
     last = field.interaction.significant_degree
     strengths = field.interaction.attractions(last) / (2.0 * np.arange(last + 1.0) + 1.0)
-    rings = 2 * field.degree + 1
-    acting = np.flatnonzero(strengths * float(on_grid(field, rings, 2 * rings).root.max()) ** 2 > ACTING)
+    acting = np.flatnonzero(strengths * root_of(field).largest ** 2 > ACTING)
     return int(acting[-1]) + resolving_degree(field, BULK) if acting.size else 0
 
 
@@ -169,6 +172,11 @@ class _Lowest:
         return self.truncation <= self.allowed and self.pair.level <= self.block.whole.beyond
 
     @property
+    def counted(self) -> bool:
+        """Whether others that decay faster, to within its errors, may be told by one factorisation each."""
+        return self.settled and RELATIVE_TOLERANCE * self.pair.level > SAFETY * EPS * self.block.top
+
+    @property
     def certain(self) -> float:
         """The growth, in units of D, of a class that is no slower to within the errors of this one."""
         margin = max(self.noise, TRUNCATION_TOLERANCE * abs(self.pair.level))
@@ -200,6 +208,8 @@ def _lowest(
                 if not faster:
                     continue
                 beside = min(beside, -faster)
+            elif slowest.counted and block.all_above(-slowest.certain):
+                continue
         pair = block.slowest(bound, beside)
         if slowest is None and -beside > FAR * max(1.0, -pair.level):
             pair = block.slowest(bound, pair.level)

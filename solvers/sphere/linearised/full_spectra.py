@@ -183,16 +183,7 @@ def _refined(block: ClassMatrices, vectors: Floats) -> tuple[Floats, Floats]:
     """Return the singular vectors of Q, on the grid, in the span of some columns, and ascending singular values."""
     if not vectors.size:
         return vectors, np.zeros(0)
-    whole, table = block.whole, block.table
-    transform, values = whole.transform, whole.values
-    weights = np.sqrt(np.repeat(transform.weights / transform.meridians, transform.meridians))
-    columns = []
-    for vector in vectors.T:
-        packed = table.spread(vector, whole.degree)
-        halved = 0.5 * transform.synthesise(*packed)
-        polar, azimuthal = transform.gradient(*packed)
-        parts = [polar - halved * values.polar, azimuthal - halved * values.azimuthal]
-        columns.append(np.concatenate([part.ravel() * weights for part in parts]))
+    columns = [block.slopes(vector) for vector in vectors.T]
     _, sizes, right = np.linalg.svd(np.linalg.qr(np.stack(columns, axis=1), mode="r"))
     return vectors @ right[::-1].T, sizes[::-1]
 

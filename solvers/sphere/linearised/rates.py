@@ -112,7 +112,7 @@ def _together(field: ZonalField, size: int) -> Floats:
         if sector.values.shape[-1] < field.grid.size:
             # Some lack nodes that the others have.
             break
-        lowest, known = _lowest_together(sector)
+        lowest, known = _lowest_together(sector, slowest)
         known &= (sector.tail <= TAIL_TOLERANCE) & (sector.missed <= MISSED) & ~sector.empty.any(axis=-1)
         bounds.visit(sector, np.inf)
         slowest = np.minimum(slowest, lowest)
@@ -177,8 +177,11 @@ def _lowest_of(sector: SectorMatrices) -> tuple[float, float] | None:
     return noise * float(level[0]), noise * float(abs(level[0]) * residual**2 / (TOP_SHARE * top))
 
 
-def _lowest_together(sector: SectorMatrices) -> tuple[Floats, NDArray[np.bool_]]:
-    """Return the lowest rates in a sector of several states, and which of them are known."""
+def _lowest_together(sector: SectorMatrices, slowest: Floats) -> tuple[Floats, NDArray[np.bool_]]:
+    """Return the lowest rates in a sector of several states, and which of them are known.
+
+    Of those above the slowest rates in other sectors by more than rounding no more is needed.
+    """
     try:
         reduced = _reduced(sector)
     except np.linalg.LinAlgError:
@@ -188,7 +191,8 @@ def _lowest_together(sector: SectorMatrices) -> tuple[Floats, NDArray[np.bool_]]
     levels = np.array([values for values, _ in pairs])
     potentials = reduced.potentials(np.array([vectors for _, vectors in pairs]))
     tops = np.abs(np.diagonal(reduced.matrix, axis1=-2, axis2=-1)).max(axis=-1)
-    certain = EPS * tops <= RELATIVE_TOLERANCE * np.abs(levels[:, 0])
+    faster = sector.field.noise * (levels[:, 0] - SAFETY * EPS * tops) > slowest
+    certain = faster | (EPS * tops <= RELATIVE_TOLERANCE * np.abs(levels[:, 0]))
     for place in np.flatnonzero(~certain).tolist():
         refined = _by_slopes(reduced.slopes[place], reduced.inner[place])
         if refined is not None:
