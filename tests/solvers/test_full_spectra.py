@@ -37,6 +37,7 @@ from solvers.sphere.linearised.full_matrices import SMALL, Linearisation
 from solvers.sphere.linearised.full_spectra import class_values, lowest_level
 from solvers.sphere.linearised.layouts import slowest_rate, spectrum
 from solvers.sphere.linearised.second_variation import bounds_by_second_variation
+from solvers.sphere.linearised.slow_rates import rate_by_slopes
 from tests import problems
 
 EPS = np.finfo(float).eps
@@ -225,14 +226,14 @@ def test_growth_faster_than_another_is_counted(name):
 
 @pytest.mark.parametrize("name", ["octahedral", "octahedral metastable", "icosahedral"])
 def test_classes_without_slower_rates_are_counted(name):
-    """No rate of a class is below a level, or it is not known, exactly as the dense matrix has it."""
+    """Where a count says that no rate of a class is below a level, the dense matrix has none."""
     whole = Linearisation(full_field(crystal(name)[0]), 48)
     above = 0
     for block in (whole.matrices(table) for table in whole.tables):
         lowest = block.lowest(1)[0].level
         # As far as rounding lets tell.
         for level in (0.01, 0.3, 2.0, lowest - 1e-10 * block.top, lowest + 1e-10 * block.top):
-            said = level > 0.0 and block.all_above(level)
+            said = level > 0.0 and block.none_below(level)
             assert lowest > level or not said
             above += said
     assert above > 3
@@ -248,12 +249,24 @@ def test_slow_rates_are_told_by_the_slopes_of_their_vectors(degree):
         for table in whole.tables if whole else ():
             block = whole.matrices(table)
             pair = block.slowest(-np.inf)
-            level, error = block.by_slopes(pair)
+            level, error = rate_by_slopes(block, pair)
             if block.rounding(pair) > 1e-10 * abs(level) > error:
                 exact = lowest_level(block)
                 assert abs(level - exact) < error
                 hidden += abs(pair.level - exact) > error
     assert hidden
+
+
+@pytest.mark.parametrize("coupling", [36.0, 40.0, 44.0, 56.0, 64.0])
+def test_rates_of_exchange_below_rounding_are_neither_growths_nor_those_of_others(coupling):
+    """Rods in a field change their side ever more rarely: W is singular to rounding in the class of that."""
+    problem = McKeanVlasov(Sphere(3), MaierSaupe(), coupling=coupling, confinement=GegenbauerSeries((0.0, 0.1)))
+    (state,) = (
+        state for state in stationary_states(problem, rates=False) if state.layout == "order" and state.minimiser
+    )
+    exact = spectrum(state).slowest_rate
+    assert abs(exact) < 1e-12
+    assert slowest_rate(state) == pytest.approx(exact, rel=full_rates.RELATIVE_TOLERANCE, abs=4.0 * EPS)
 
 
 @pytest.mark.parametrize("name", ["octahedral", "cubic", "tetrahedral", "prismatic"])

@@ -289,7 +289,7 @@ class Root(NamedTuple):
 
 
 @functools.lru_cache(maxsize=4)
-def root_of(field: FullField, degree: int = FIRST_DEGREE) -> Root:
+def root_of(field: FullField, degree: int) -> Root:
     """Return the root of the density of a field by degree, on a grid for harmonics up to a degree."""
     rings = degree + field.degree + 1
     transform = transform_of(degree, rings, 2 * rings)

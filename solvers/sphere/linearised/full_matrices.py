@@ -266,29 +266,36 @@ class ClassMatrices:
         another class.
         """
         if self.table.size <= SMALL:
-            factor, matrix = self.symmetric(self.kernel)
-            _, vectors, *_, failed = scipy.linalg.lapack.dsyevr(matrix, range="I", il=1, iu=1)
-            if failed:
-                return self.lowest(1)[0]
-            return self._pair(scipy.linalg.lapack.dtrtrs(factor, vectors[:, 0])[0], factor.T @ vectors[:, 0])
-        growth = max(FIRST_SHIFT, -BEYOND_KNOWN * beside)
-        inverse = _inverse_below(self, max(-bound, LEAST_SHIFT) if np.isfinite(bound) else growth)
-        # What is left of other eigenvectors is small, but of rates as large as they are: once more the inverse.
-        x = inverse(_largest(inverse))
-        y = inverse.witten(x)
-        square = float(x @ y)
-        if not square > 0.0:
-            # W is singular to rounding.
-            return self.lowest(1)[0]
-        return self._pair(x / math.sqrt(square), y / math.sqrt(square))
+            x = self.lowest(1)[0].x
+        else:
+            growth = max(FIRST_SHIFT, -BEYOND_KNOWN * beside)
+            inverse = _inverse_below(self, max(-bound, LEAST_SHIFT) if np.isfinite(bound) else growth)
+            # What is left of other eigenvectors is small, but of rates as large as they are: once more the inverse.
+            x = inverse(_largest(inverse))
+        pair = self.pair(x)
+        # Otherwise W is singular to rounding.
+        return self.lowest(1)[0] if pair is None else pair
 
-    def _pair(self, x: Floats, y: Floats) -> Pair:
-        """Return a pair of unit product with its Rayleigh quotient."""
+    def pair(self, x: Floats) -> Pair | None:
+        """Return the pair of a multiple of a vector with its Rayleigh quotient, None if rounding hides Wx."""
+        y = self.banded @ x
+        y -= self.kernel @ (self.kernel.T @ y)
+        square = float(x @ y)
+        if not square > SAFETY * EPS * self.top * float(x @ x):
+            return None
+        x, y = x / math.sqrt(square), y / math.sqrt(square)
         attracted = self.modes.T @ y
         return Pair(float(y @ y - (self.lambdas * attracted) @ attracted), x, y)
 
-    def all_above(self, level: float) -> bool:
-        """Return whether no rate of the class is below a level; false if this is not known."""
+    def next_to(self, pair: Pair) -> Pair | None:
+        """Return the pair of the lowest rate but that of a pair, none being below minus ``LEAST_SHIFT``."""
+        return self.pair(_largest(_inverse_below(self, LEAST_SHIFT), pair))
+
+    def none_below(self, level: float) -> bool:
+        """Return whether no rate of the class is below a positive level, by inertia; false if this is not known."""
+        if self.mass.size:
+            # W takes the root of the density to nothing, so W minus the level is not definite.
+            return False
         try:
             _Inverse(self, -level)
         except np.linalg.LinAlgError:
@@ -310,30 +317,6 @@ class ClassMatrices:
         """Return a first-order bound of the rounding error of a rate, without that of an eigenvalue solver."""
         of_witten = abs(pair.level) * self.top * float(pair.x @ pair.x)
         return SAFETY * EPS * (of_witten + self.coupled * float(pair.y @ pair.y))
-
-    def slopes(self, x: Floats) -> Floats:
-        """Return Qx on the grid, whose square is <x, Wx>, its two components one after the other."""
-        transform, values = self.whole.transform, self.whole.values
-        packed = self.table.spread(x, self.whole.degree)
-        halved = 0.5 * transform.synthesise(*packed)
-        polar, azimuthal = transform.gradient(*packed)
-        weights = np.sqrt(np.repeat(transform.weights / transform.meridians, transform.meridians))
-        parts = [polar - halved * values.polar, azimuthal - halved * values.azimuthal]
-        return np.concatenate([part.ravel() * weights for part in parts])
-
-    def by_slopes(self, pair: Pair) -> tuple[float, float]:
-        r"""Return the rate of a pair, where W is small on it, and a bound of its rounding error.
-
-        A rounding error d of y = Wx changes :math:`\langle y, Cy\rangle` by :math:`2\mu\langle x, d\rangle` to
-        first order, and :math:`\langle x, Wx\rangle = |Qx|^2` on the grid, with small errors where it is small,
-        tells it.
-        """
-        square = float(np.sum(self.slopes(pair.x) ** 2))
-        plain = self._pair(pair.x, pair.y).level
-        level = (plain - 2.0 * plain * (float(pair.x @ pair.y) - square)) / square
-        length = float(np.linalg.norm(pair.x))
-        first = 2.0 * abs(level) * math.sqrt(self.top) * length + self.coupled * float(pair.y @ pair.y)
-        return level, SAFETY * EPS * first + self.coupled * (SAFETY * EPS * self.top * length) ** 2
 
     @cached_property
     def strongest(self) -> NDArray[np.bool_]:
@@ -467,12 +450,17 @@ def _inverse_below(block: ClassMatrices, shift: float) -> _Inverse:
             shift = max(FIRST_SHIFT, SHIFT_GROWTH * shift, min(BEYOND_KNOWN * known, largest))
 
 
-def _largest(inverse: _Inverse) -> Floats:
-    """Return the eigenvector x of the largest eigenvalue of (CW + s)^{-1}, <x, Wx> = 1, by Lanczos."""
+def _largest(inverse: _Inverse, but: Pair | None = None) -> Floats:
+    """Return the eigenvector x of the largest eigenvalue of (CW + s)^{-1}, <x, Wx> = 1, by Lanczos.
+
+    With a pair, that of the largest but its own.
+    """
     size = inverse.size
     basis, images, projected = np.empty((size, size)), np.empty((size, size)), np.zeros((size, size))
     vector = inverse(np.random.default_rng(0).standard_normal(size))
     for step in range(size):
+        if but is not None:
+            vector -= (but.y @ vector) * but.x
         image = inverse.witten(vector)
         length = np.sqrt(vector @ image)
         basis[step], images[step] = vector / length, image / length

@@ -19,11 +19,12 @@ import numpy as np
 from meanfield import NotResolved, State
 
 from ...bases import EPS
-from .full_fields import STEP, FullField, full_field, is_uniform, resolving_degree, root_of
+from .full_fields import FIRST_DEGREE, STEP, FullField, full_field, is_uniform, resolving_degree, root_of
 from .full_matrices import LEAST_SHIFT, SAFETY, ClassMatrices, Linearisation, Pair
 from .full_spectra import WHOLE, lowest_level
 from .harmonic_tables import Harmonic
 from .second_variation import bounds_by_second_variation
+from .slow_rates import rate_by_slopes
 from .uniform import uniform_eigenvalues
 
 # The root of the density has so little left beyond the first degree tried, and while several classes may have the
@@ -98,7 +99,7 @@ def _slowest(state: State, expected: Expected | None) -> tuple[float, Expected |
         growing = frozenset() if expected is None else expected.growing
         degree, bounds = whole.degree, bounds or bounds_by_second_variation(whole, growing)
         unbounded = unbounded or {table.first for table in whole.tables} - set(bounds)
-        found, slowest = _lowest(whole, bounds, expected)
+        found, decaying, slowest = _lowest(whole, bounds, expected)
         if slowest.settled:
             break
         level, allowed = slowest.pair.level, slowest.allowed
@@ -108,10 +109,9 @@ def _slowest(state: State, expected: Expected | None) -> tuple[float, Expected |
         factor = 0.3 * float(np.sqrt(allowed / max(slowest.truncation, EPS * allowed)))
         alone = sum(bounds.get(table.first, -np.inf) <= level for table in whole.tables) == 1
         share *= min(1.0, factor if alone else max(LEAP, factor))
-    level, noise = slowest.pair.level, slowest.noise
-    if noise > RELATIVE_TOLERANCE * abs(level):
-        level = min(_refined(each) for each in found if each.pair.level <= level + noise)
-    unbounded -= {each.block.table.first for each in found if each.pair.level > 0.0}
+    highest = slowest.pair.level + slowest.noise
+    level = min(_refined(each) for each in found if each.pair.level - each.noise <= highest)
+    unbounded -= decaying | {each.block.table.first for each in found if each.pair.level > 0.0}
     return whole.noise * level, Expected(slowest.block.table.first, level, frozenset(unbounded))
 
 
@@ -122,7 +122,9 @@ def _refined(lowest: "_Lowest") -> float:
     eigenvalues of a small class are computed to high relative accuracy. Those of a large one would be taken from a
     dense matrix, whose rounding error is more than that of the Rayleigh quotient that is there.
     """
-    level, error = lowest.block.by_slopes(lowest.pair)
+    if lowest.noise <= RELATIVE_TOLERANCE * abs(lowest.pair.level):
+        return lowest.pair.level
+    level, error = rate_by_slopes(lowest.block, lowest.pair)
     if error <= RELATIVE_TOLERANCE * abs(level):
         return level
     return lowest.pair.level if lowest.block.table.size > WHOLE else lowest_level(lowest.block)
@@ -132,7 +134,7 @@ def _acting_degree(field: FullField) -> int:
     """Return the degree of harmonics needed for perturbations attracted by single degrees, 0 without any."""
     last = field.interaction.significant_degree
     strengths = field.interaction.attractions(last) / (2.0 * np.arange(last + 1.0) + 1.0)
-    acting = np.flatnonzero(strengths * root_of(field).largest ** 2 > ACTING)
+    acting = np.flatnonzero(strengths * root_of(field, FIRST_DEGREE).largest ** 2 > ACTING)
     return int(acting[-1]) + resolving_degree(field, BULK) if acting.size else 0
 
 
@@ -172,9 +174,9 @@ class _Lowest:
         return self.truncation <= self.allowed and self.pair.level <= self.block.whole.beyond
 
     @property
-    def counted(self) -> bool:
+    def countable(self) -> bool:
         """Whether others that decay faster, to within its errors, may be told by one factorisation each."""
-        return self.settled and RELATIVE_TOLERANCE * self.pair.level > SAFETY * EPS * self.block.top
+        return RELATIVE_TOLERANCE * self.pair.level > SAFETY * EPS * self.block.top and self.settled
 
     @property
     def certain(self) -> float:
@@ -188,13 +190,15 @@ class _Lowest:
 
 def _lowest(
     whole: Linearisation, bounds: dict[Harmonic, float], expected: Expected | None
-) -> tuple[list[_Lowest], _Lowest]:
+) -> tuple[list[_Lowest], set[Harmonic], _Lowest]:
     """Return the lowest rates of the classes whose lower bounds do not exclude them, and the lowest of all.
 
-    Once a growth is known to which more harmonics add nothing, a class is left out if none in it is faster.
+    Once a rate is known to which more harmonics add nothing, a class is left out if none in it is lower. Those left
+    out beside a decay, in which nothing grows, are returned between.
     """
     first, beside = (None, np.inf) if expected is None else expected[:2]
     found: list[_Lowest] = []
+    decaying: set[Harmonic] = set()
     slowest: _Lowest | None = None
     for table in sorted(whole.tables, key=lambda table: (table.first != first, bounds.get(table.first, -np.inf))):
         bound = bounds.get(table.first, -np.inf)
@@ -208,7 +212,8 @@ def _lowest(
                 if not faster:
                     continue
                 beside = min(beside, -faster)
-            elif slowest.counted and block.all_above(-slowest.certain):
+            elif slowest.countable and block.none_below(-slowest.certain):
+                decaying.add(table.first)
                 continue
         pair = block.slowest(bound, beside)
         if slowest is None and -beside > FAR * max(1.0, -pair.level):
@@ -217,4 +222,4 @@ def _lowest(
         if slowest is None or pair.level < slowest.pair.level:
             slowest = found[-1]
     assert slowest is not None
-    return found, slowest
+    return found, decaying, slowest

@@ -21,6 +21,7 @@ from ...bases import EPS, Floats
 from ...linear_algebra.accurate import graded
 from .full_fields import full_field, is_uniform, resolving_degree
 from .full_matrices import SAFETY, ClassMatrices, Linearisation, Pair, lowest_vectors
+from .slow_rates import slopes
 from .uniform import uniform_spectrum
 
 # The root of the density has so little left beyond the first degree tried, then so much less each time.
@@ -183,7 +184,7 @@ def _refined(block: ClassMatrices, vectors: Floats) -> tuple[Floats, Floats]:
     """Return the singular vectors of Q, on the grid, in the span of some columns, and ascending singular values."""
     if not vectors.size:
         return vectors, np.zeros(0)
-    columns = [block.slopes(vector) for vector in vectors.T]
+    columns = [slopes(block, vector) for vector in vectors.T]
     _, sizes, right = np.linalg.svd(np.linalg.qr(np.stack(columns, axis=1), mode="r"))
     return vectors @ right[::-1].T, sizes[::-1]
 
