@@ -120,14 +120,16 @@ def _refined(lowest: "_Lowest") -> float:
 
     Rounding hides it where W is small on its vector, which the grid puts right, or where C is. Then all
     eigenvalues of a small class are computed to high relative accuracy. Those of a large one would be taken from a
-    dense matrix, whose rounding error is more than that of the Rayleigh quotient that is there.
+    dense matrix, whose rounding error is more than those of the Rayleigh quotients that are there.
     """
     if lowest.noise <= RELATIVE_TOLERANCE * abs(lowest.pair.level):
         return lowest.pair.level
     level, error = rate_by_slopes(lowest.block, lowest.pair)
     if error <= RELATIVE_TOLERANCE * abs(level):
         return level
-    return lowest.pair.level if lowest.block.table.size > WHOLE else lowest_level(lowest.block)
+    if lowest.block.table.size <= WHOLE:
+        return lowest_level(lowest.block)
+    return level if error < lowest.noise else lowest.pair.level
 
 
 def _acting_degree(field: FullField) -> int:
