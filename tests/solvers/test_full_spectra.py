@@ -31,7 +31,7 @@ from solvers.root_finding.newton import solve_at
 from solvers.sphere import SPHERE
 from solvers.sphere.groups import ICOSAHEDRAL, OCTAHEDRAL, TETRAHEDRAL, prismatic, pyramidal
 from solvers.sphere.harmonics import unstable_counts
-from solvers.sphere.linearised import full_rates, spectra
+from solvers.sphere.linearised import full_matrices, full_rates, spectra
 from solvers.sphere.linearised.full_fields import full_field
 from solvers.sphere.linearised.full_matrices import SMALL, Linearisation
 from solvers.sphere.linearised.full_spectra import class_values, lowest_level
@@ -198,6 +198,19 @@ def test_the_lowest_rate_of_a_class_whatever_bound_is_expected(name):
             assert abs(found.level - expected.level) < error
             assert abs(found.x @ found.y - 1.0) < 1e-12
             assert np.abs(block.kernel.T @ found.x).max(initial=0.0) < 1e-9 * np.linalg.norm(found.x)
+
+
+@pytest.mark.parametrize("name", ["octahedral", "cubic", "tetrahedral", "prismatic"])
+def test_small_classes_have_the_rates_of_the_iteration(name, monkeypatch):
+    """The dense matrix of a class of few harmonics, and Lanczos on a shifted inverse, which larger ones take."""
+    whole = Linearisation(full_field(crystal(name)[0]), 12)
+    blocks = [block for block in map(whole.matrices, whole.tables) if block.table.size <= SMALL]
+    dense = [block.slowest(-np.inf) for block in blocks]
+    monkeypatch.setattr(full_matrices, "SMALL", 0)
+    for block, pair in zip(blocks, dense, strict=True):
+        found = block.slowest(-np.inf)
+        assert abs(found.level - pair.level) < 1e-9 * abs(found.level) + 2.0 * block.rounding(found)
+    assert len(blocks) > 1
 
 
 @pytest.mark.parametrize("name", ["octahedral", "cubic", "tetrahedral", "icosahedral", "prismatic"])
