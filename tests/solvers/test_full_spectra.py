@@ -257,10 +257,9 @@ def test_slow_rates_are_told_by_the_slopes_of_their_vectors(degree):
     """Rods in a field that turn into each other slowly: rounding of W hides digits that its factor on the grid has."""
     problem = McKeanVlasov(Sphere(3), MaierSaupe(), coupling=16.0, confinement=GegenbauerSeries((0.0, 0.1)))
     hidden = 0
-    for state in stationary_states(problem, rates=False):
-        whole = Linearisation(full_field(state), degree) if state.layout == "order" else None
-        for table in whole.tables if whole else ():
-            block = whole.matrices(table)
+    for state in (state for state in stationary_states(problem, rates=False) if state.layout == "order"):
+        whole = Linearisation(full_field(state), degree)
+        for block in (whole.matrices(table) for table in whole.tables):
             pair = block.slowest(-np.inf)
             level, error = rate_by_slopes(block, pair)
             if block.rounding(pair) > 1e-10 * abs(level) > error:
@@ -268,6 +267,16 @@ def test_slow_rates_are_told_by_the_slopes_of_their_vectors(degree):
                 assert abs(level - exact) < error
                 hidden += abs(pair.level - exact) > error
     assert hidden
+
+
+def test_a_class_of_one_function_has_no_other_pair():
+    whole = Linearisation(full_field(crystal("octahedral")[0]), 4)
+    (block, *_) = (
+        block for block in map(whole.matrices, whole.tables) if block.table.size == 1 + block.kernel.shape[1]
+    )
+    pair = block.slowest(-np.inf)
+    assert block.next_to(pair) is None
+    assert rate_by_slopes(block, pair) == (pair.level, np.inf)
 
 
 @pytest.mark.parametrize("coupling", [36.0, 40.0, 44.0, 56.0, 64.0])

@@ -288,7 +288,9 @@ class ClassMatrices:
         return Pair(float(y @ y - (self.lambdas * attracted) @ attracted), x, y)
 
     def next_to(self, pair: Pair) -> Pair | None:
-        """Return the pair of the lowest rate but that of a pair, none being below minus ``LEAST_SHIFT``."""
+        """Return the pair of the lowest rate but that of a pair; None if there is none, or rounding hides it."""
+        if self.table.size - self.kernel.shape[1] < 2:
+            return None
         return self.pair(_largest(_inverse_below(self, LEAST_SHIFT), pair))
 
     def none_below(self, level: float) -> bool:
@@ -380,12 +382,12 @@ class _Inverse:
     block
         The matrices of the class.
     shift
-        s, positive.
+        s; negative ones need W + s to be positive definite.
 
     Raises
     ------
     numpy.linalg.LinAlgError
-        If there are rates below -s.
+        If there are rates below -s, or W + s is not positive definite to rounding.
     """
 
     def __init__(self, block: ClassMatrices, shift: float) -> None:

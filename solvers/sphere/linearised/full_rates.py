@@ -2,11 +2,11 @@
 
 The harmonics go up to a degree that resolves the root of the density, and further until those left out change the
 rate no more: the second variation and the few harmonics tried first show which classes cannot have it, and how many
-more harmonics the others need. A rate too small for this method is taken from :mod:`.full_spectra` where its class
-is small.
+more harmonics the others need. A rate that rounding hides is taken from its vector by :mod:`.slow_rates`, or from
+:mod:`.full_spectra` where its class is small.
 
-Along a branch the class and the rate of the state before are tried first. Where that perturbation grows and needs
-no more harmonics, one factorisation of another class counts whether anything grows faster in it.
+Along a branch the class and the rate of the state before are tried first. Where that perturbation needs no more
+harmonics, one factorisation of another class counts whether anything in it grows faster, or decays more slowly.
 """
 
 from collections.abc import Sequence

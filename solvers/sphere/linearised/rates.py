@@ -180,7 +180,7 @@ def _lowest_of(sector: SectorMatrices) -> tuple[float, float] | None:
 def _lowest_together(sector: SectorMatrices, slowest: Floats) -> tuple[Floats, NDArray[np.bool_]]:
     """Return the lowest rates in a sector of several states, and which of them are known.
 
-    Of those above the slowest rates in other sectors by more than rounding no more is needed.
+    A rate above the slowest of the sectors before by more than rounding counts as known: it is not the least.
     """
     try:
         reduced = _reduced(sector)

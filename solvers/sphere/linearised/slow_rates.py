@@ -1,9 +1,12 @@
 r"""Rates of single vectors on S^2 where W is small on them, by the factor Q of W on the grid.
 
-A rounding error d of :math:`y = Wx` changes :math:`\langle y, Cy\rangle` by :math:`2\mu\langle x, d\rangle`
-to first order, :math:`Cy = \mu x` being an eigenvector. With :math:`\langle x, y\rangle = 1` that product is
-:math:`1 - |Qx|^2`, and the error of :math:`|Qx|^2` on the grid is small where it is small itself. So
-:math:`\langle y, Cy\rangle = \mu (2 - |Qx|^2)`, where :math:`\mathrm{eps}\,\|W\|\,|x|^2` is small beside one.
+Let :math:`Cy = \mu x`, and :math:`\langle x, y\rangle = 1` for the computed :math:`y = Wx + d` with the rounding
+error d. Then :math:`\langle x, d\rangle = 1 - |Qx|^2`, and to first order
+
+.. math:: \langle y, Cy\rangle = \mu|Qx|^2 + 2\mu\langle x, d\rangle = \mu(2 - |Qx|^2).
+
+Rounding of :math:`|Qx|^2` on the grid is small where it is small itself; that of W, which is
+:math:`\mathrm{eps}\,\|W\|\,|x|^2`, is to be small beside one.
 """
 
 import math
