@@ -125,7 +125,9 @@ THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS")
 
 def seconds(tree: str, name: str, threads: int | None) -> float:
     """Return the CPU time of a row in a tree, with a number of threads or what the libraries take."""
-    others = {key: value for key, value in os.environ.items() if key not in THREADS}
+    # Modules are compiled once, as those that are installed are.
+    left_out = (*THREADS, "PYTHONDONTWRITEBYTECODE")
+    others = {key: value for key, value in os.environ.items() if key not in left_out}
     environment = others | {"PYTHONPATH": tree} | ({} if threads is None else dict.fromkeys(THREADS, str(threads)))
     if name in ROWS:
         before, call = ROWS[name]
